@@ -1,0 +1,62 @@
+//! The one task that commits outcomes, in groups.
+//!
+//! Decision: when idle it commits at once; what arrives meanwhile forms the next group, bounded by count. So a lone outcome
+//! waits for nothing, a busy crawl pays one transaction for many pages, and the bounded channel is the back-pressure. It never waits for a
+//! re-run: an outcome in conflict goes back to its task with the reason.
+
+use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome};
+use nephila_store::{Store, StoreError};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+/// Outcomes in one transaction at most.
+const GROUP: usize = 256;
+
+/// Outcomes that may wait for the committer.
+const QUEUE: usize = 512;
+
+type Letter = (Outcome, oneshot::Sender<Result<CommitResult, Arc<StoreError>>>);
+
+/// How outcomes are handed to the committer. Cheap to clone; the committer ends when the last one is gone.
+#[derive(Clone)]
+pub struct Commits(mpsc::Sender<Letter>);
+
+impl Commits {
+    /// Starts the committer of a crawl.
+    pub fn start(store: Arc<dyn Store>, crawl: CrawlId, limits: CommitLimits) -> (Self, tokio::task::JoinHandle<()>) {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        (Self(sender), tokio::spawn(run(store, crawl, limits, receiver)))
+    }
+
+    /// Commits an outcome, and says what the store did with it.
+    ///
+    /// # Errors
+    /// What concerns the store as a whole, shared by all outcomes of the group: none of them was applied.
+    pub async fn commit(&self, outcome: Outcome) -> Result<CommitResult, Arc<StoreError>> {
+        let (reply, answer) = oneshot::channel();
+        self.0.send((outcome, reply)).await.map_err(|_| Arc::new(StoreError::Closed))?;
+        answer.await.map_err(|_| Arc::new(StoreError::Closed))?
+    }
+}
+
+async fn run(store: Arc<dyn Store>, crawl: CrawlId, limits: CommitLimits, mut letters: mpsc::Receiver<Letter>) {
+    let mut batch = Vec::with_capacity(GROUP);
+    while letters.recv_many(&mut batch, GROUP).await > 0 {
+        let (outcomes, replies): (Vec<_>, Vec<_>) = batch.drain(..).unzip();
+        match store.commit(crawl, Group { outcomes, limits }).await {
+            Ok(results) => {
+                for (reply, result) in replies.into_iter().zip(results) {
+                    // A task that no longer listens was dropped; what was committed stays.
+                    let _ = reply.send(Ok(result));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, outcomes = replies.len(), "nothing of this group was committed");
+                let error = Arc::new(error);
+                for reply in replies {
+                    let _ = reply.send(Err(Arc::clone(&error)));
+                }
+            }
+        }
+    }
+}

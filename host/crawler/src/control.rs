@@ -1,0 +1,76 @@
+//! How a crawl is told to stop, and how it says where it stands.
+
+use nephila_model::Statistics;
+use nephila_store::Counts;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How urgently a crawl is to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum StopLevel {
+    /// Not at all.
+    #[default]
+    Run,
+    /// Finish the pages in hand, for at most the grace.
+    Graceful,
+    /// At once. What was committed is kept.
+    Now,
+}
+
+/// What a crawl has been told about stopping.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StopOrder {
+    /// How urgent it is.
+    pub level: StopLevel,
+    /// What failed outside the crawl, if that is why; otherwise a signal is.
+    pub failure: Option<String>,
+}
+
+/// Tells a crawl to stop.
+#[derive(Debug, Clone)]
+pub struct Stopper(watch::Sender<StopOrder>);
+
+impl Stopper {
+    /// A stopper, and what the crawl listens to.
+    #[must_use]
+    pub fn new() -> (Self, watch::Receiver<StopOrder>) {
+        let (sender, receiver) = watch::channel(StopOrder::default());
+        (Self(sender), receiver)
+    }
+
+    /// Asks for a stop, unless a more urgent one was asked for.
+    pub fn stop(&self, level: StopLevel) {
+        self.order(level, None);
+    }
+
+    /// Asks for a graceful stop because something that the crawl needs has failed.
+    pub fn fail(&self, failure: String) {
+        self.order(StopLevel::Graceful, Some(failure));
+    }
+
+    fn order(&self, level: StopLevel, failure: Option<String>) {
+        self.0.send_if_modified(|current| {
+            let news = level > current.level || (failure.is_some() && current.failure.is_none());
+            current.level = current.level.max(level);
+            current.failure = current.failure.take().or(failure);
+            news
+        });
+    }
+}
+
+/// Where a crawl stands, about once a second.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    /// Requests by state, as of the last commit.
+    pub counts: Counts,
+    /// Counters, as of the last commit.
+    pub statistics: Statistics,
+    /// Requests in flight.
+    pub in_flight: usize,
+    /// How long this start has run.
+    pub elapsed: Duration,
+    /// Requests finished per second, over the last few seconds.
+    pub per_second: f64,
+    /// What the plugin says.
+    pub message: Option<String>,
+}

@@ -1,0 +1,43 @@
+//! What every visit of a crawl shares: the stations of the line, and the locks between visits.
+
+use crate::committer::Commits;
+use crate::settings::CrawlSettings;
+use nephila_fetch::Fetcher;
+use nephila_model::{CrawlId, QueuedRequest};
+use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin, Reads};
+use nephila_store::Store;
+use std::sync::Arc;
+use tokio::sync::{RwLock, Semaphore};
+
+/// The stations of the line.
+pub struct Line {
+    /// The durable truth.
+    pub store: Arc<dyn Store>,
+    /// Which crawl of it.
+    pub crawl: CrawlId,
+    /// Gets pages.
+    pub fetcher: Arc<Fetcher>,
+    /// Understands them.
+    pub plugin: Arc<Plugin>,
+    /// Commits what comes of it.
+    pub commits: Commits,
+    /// How the crawl behaves.
+    pub settings: Arc<CrawlSettings>,
+    /// What a call of the plugin can see of the store.
+    pub reads: Arc<dyn Reads>,
+    /// What all calls of the plugin have in common.
+    pub call_settings: Arc<CallSettings>,
+    /// Held by every handling, exclusively by that of a suspect.
+    pub handling: RwLock<()>,
+    /// Held by commits that change the state, exclusively by a call that must run alone.
+    pub state: RwLock<()>,
+    /// Calls of the plugin at once at most.
+    pub handlers: Semaphore,
+}
+
+impl Line {
+    /// A call of the plugin.
+    pub fn call(&self, request: Option<Arc<QueuedRequest>>, page: Option<Arc<ParsedPage>>) -> Call {
+        Call { request, page, reads: Arc::clone(&self.reads), settings: Arc::clone(&self.call_settings) }
+    }
+}

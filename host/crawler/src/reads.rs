@@ -1,0 +1,72 @@
+//! What a call of the plugin can see of the store.
+
+use async_trait::async_trait;
+use nephila_model::{CrawlId, CrawlerId, DatasetName, KvStoreName, KvValue, RequestStatus, StateVersion, UniqueKey};
+use nephila_plugin::{DatasetSlice, ReadError, Reads};
+use nephila_store::{Store, StoreError};
+use std::sync::Arc;
+
+/// A plugin's view of one crawl in a store.
+pub struct StoreReads {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The crawl.
+    pub crawl: CrawlId,
+    /// Whose state.
+    pub crawler: CrawlerId,
+}
+
+fn failed(error: StoreError) -> ReadError {
+    ReadError::Store(error.to_string())
+}
+
+#[async_trait]
+impl Reads for StoreReads {
+    async fn known(&self, keys: &[UniqueKey]) -> Result<Vec<bool>, ReadError> {
+        self.store.known(self.crawl, keys).await.map_err(failed)
+    }
+
+    async fn lookup(&self, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, ReadError> {
+        self.store.lookup(self.crawl, keys).await.map_err(failed)
+    }
+
+    async fn state_get(&self, key: &str) -> Result<(Option<String>, StateVersion), ReadError> {
+        let row = self.store.state_get(&self.crawler, key).await.map_err(failed)?;
+        Ok((row.value, row.version))
+    }
+
+    async fn state_keys(&self) -> Result<(Vec<String>, StateVersion), ReadError> {
+        self.store.state_keys(&self.crawler).await.map_err(failed)
+    }
+
+    async fn kv_get(&self, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, ReadError> {
+        self.store.kv_get(self.crawl, store, key).await.map_err(failed)
+    }
+
+    async fn dataset_slice(
+        &self,
+        dataset: &DatasetName,
+        cursor: Option<&str>,
+        limit: u32,
+        max_bytes: usize,
+    ) -> Result<DatasetSlice, ReadError> {
+        let after = match cursor {
+            None => 0,
+            Some(text) => text.parse().map_err(|_| ReadError::BadCursor(text.to_owned()))?,
+        };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let slice = self.store.dataset_slice(self.crawl, dataset, after, limit).await.map_err(failed)?;
+        let mut items = Vec::new();
+        let (mut bytes, mut next, mut more) = (0, None, slice.more);
+        for row in slice.rows {
+            bytes += row.json.len();
+            if bytes > max_bytes && !items.is_empty() {
+                more = true;
+                break;
+            }
+            next = Some(row.sequence.to_string());
+            items.push(row.json);
+        }
+        Ok(DatasetSlice { items, next: next.filter(|_| more) })
+    }
+}

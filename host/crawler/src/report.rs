@@ -1,0 +1,143 @@
+//! What a crawl came to.
+
+use nephila_model::Statistics;
+use nephila_store::{Counts, CrawlRecord, ErrorSample};
+use std::fmt;
+use std::time::Duration;
+
+/// The states of a crawl (Apify's run statuses, and two for pausing).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words are those of docs/cli.md")]
+pub enum CrawlStatus {
+    Running,
+    Paused,
+    Succeeded,
+    Failed,
+    Aborted,
+}
+
+impl CrawlStatus {
+    /// As people and scripts see it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "RUNNING",
+            Self::Paused => "PAUSED",
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Aborted => "ABORTED",
+        }
+    }
+}
+
+/// Why a crawl ended (Scrapy: `finish_reason`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The queue is empty.
+    Finished,
+    /// `max-items` was reached.
+    MaxItems,
+    /// `max-requests` was reached.
+    MaxRequests,
+    /// `max-time` is over.
+    MaxTime,
+    /// The plugin asked for it, with its reason.
+    StoppedByPlugin(String),
+    /// A signal; the pages in hand were finished.
+    Signal,
+    /// A second signal, or the end of the grace; pages in hand were dropped and are pending.
+    SignalForced,
+    /// The finish entry point failed, with what it said.
+    FinishFailed(String),
+    /// Another process has taken the crawl over.
+    TakenOver,
+    /// The store failed.
+    StoreFailed(String),
+    /// An output failed.
+    OutputFailed(String),
+}
+
+impl FinishReason {
+    /// A stable word.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::MaxItems => "max-items",
+            Self::MaxRequests => "max-requests",
+            Self::MaxTime => "max-time",
+            Self::StoppedByPlugin(_) => "stopped-by-plugin",
+            Self::Signal => "signal",
+            Self::SignalForced => "signal-forced",
+            Self::FinishFailed(_) => "finish-failed",
+            Self::TakenOver => "taken-over",
+            Self::StoreFailed(_) => "store-failed",
+            Self::OutputFailed(_) => "output-failed",
+        }
+    }
+
+    /// The state that a crawl is in after it.
+    #[must_use]
+    pub const fn status(&self) -> CrawlStatus {
+        match self {
+            Self::Finished | Self::MaxItems | Self::MaxRequests | Self::MaxTime | Self::StoppedByPlugin(_) => {
+                CrawlStatus::Succeeded
+            }
+            Self::Signal | Self::SignalForced | Self::TakenOver | Self::StoreFailed(_) | Self::OutputFailed(_) => {
+                CrawlStatus::Paused
+            }
+            Self::FinishFailed(_) => CrawlStatus::Failed,
+        }
+    }
+}
+
+impl fmt::Display for FinishReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Finished => f.write_str("the queue is empty"),
+            Self::MaxItems => f.write_str("max-items was reached"),
+            Self::MaxRequests => f.write_str("max-requests was reached"),
+            Self::MaxTime => f.write_str("max-time is over"),
+            Self::StoppedByPlugin(reason) => write!(f, "the plugin stopped it: {reason}"),
+            Self::Signal => f.write_str("stopped by a signal; the pages in hand were finished"),
+            Self::SignalForced => f.write_str("stopped at once; the pages in hand are pending"),
+            Self::FinishFailed(cause) => write!(f, "the finish entry point failed: {cause}"),
+            Self::TakenOver => f.write_str("another process has taken this crawl over"),
+            Self::StoreFailed(cause) | Self::OutputFailed(cause) => f.write_str(cause),
+        }
+    }
+}
+
+/// What a crawl came to, over all its starts.
+#[derive(Debug, Clone)]
+pub struct CrawlReport {
+    /// The crawl as the store keeps it.
+    pub record: CrawlRecord,
+    /// Why it ended.
+    pub reason: FinishReason,
+    /// Requests by state.
+    pub counts: Counts,
+    /// Counters.
+    pub statistics: Statistics,
+    /// Errors with a sample each.
+    pub errors: Vec<ErrorSample>,
+    /// How long this start ran.
+    pub elapsed: Duration,
+    /// Whether this start found nothing to do.
+    pub idle: bool,
+}
+
+impl CrawlReport {
+    /// Whether the same command goes on from here.
+    #[must_use]
+    pub fn is_resumable(&self) -> bool {
+        self.reason.status() == CrawlStatus::Paused
+    }
+
+    /// Failed requests among those that were finished or failed; 0 if there were none.
+    #[must_use]
+    pub fn failed_ratio(&self) -> f64 {
+        let ended = self.counts.handled + self.counts.failed;
+        if ended == 0 { 0.0 } else { self.counts.failed as f64 / ended as f64 }
+    }
+}

@@ -1,0 +1,377 @@
+//! Which request goes next: per-site queues and the sites' next-allowed times (Mercator's scheme).
+//!
+//! Decision: waiting is a time on a site, never a sleeping worker, so that slow and polite sites cost others nothing. Among sites that
+//! may be asked now, the highest head goes first; every [`TURN_EVERY`]th claim goes to the site that was served longest ago
+//! instead, so that each ready site is served at least once in `TURN_EVERY` × (ready sites) claims (S2). No I/O in here: the frontier
+//! reads the store and tells the scheduler.
+
+use crate::site_queue::{Next, SiteQueue};
+use nephila_model::{QueuedRequest, RequestId, SiteId, SiteKey};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// Every how many claims the site that waited longest goes first, whatever its priority.
+pub const TURN_EVERY: u64 = 8;
+
+/// The sites in memory. `C` is a request in flight that waits for its site's next slot.
+#[derive(Debug)]
+pub struct Scheduler<C> {
+    delay: Duration,
+    sites: HashMap<SiteId, SiteQueue<C>>,
+    // Sites that may be asked now and have something, twice: by head and by turn. The entry of a site says under which key it stands.
+    by_head: BTreeSet<(Reverse<i32>, u64, SiteId)>,
+    by_turn: BTreeSet<(u64, SiteId)>,
+    standing: HashMap<SiteId, (i32, u64)>,
+    // Sites that have something and must wait. Entries of sites that changed since are passed over.
+    waiting: BinaryHeap<Reverse<(Instant, SiteId)>>,
+    // Sites that want rows from the store.
+    hungry: HashSet<SiteId>,
+    claims: u64,
+}
+
+/// A claim of the scheduler.
+#[derive(Debug)]
+pub struct Turn<C> {
+    /// The site's name.
+    pub key: SiteKey,
+    /// What.
+    pub next: Next<C>,
+}
+
+impl<C> Scheduler<C> {
+    /// No sites yet; `delay` is between the starts of two requests to one site.
+    pub fn new(delay: Duration) -> Self {
+        Self {
+            delay,
+            sites: HashMap::new(),
+            by_head: BTreeSet::new(),
+            by_turn: BTreeSet::new(),
+            standing: HashMap::new(),
+            waiting: BinaryHeap::new(),
+            hungry: HashSet::new(),
+            claims: 0,
+        }
+    }
+
+    /// How many sites are in memory.
+    pub fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Whether a site is in memory.
+    pub fn has(&self, site: SiteId) -> bool {
+        self.sites.contains_key(&site)
+    }
+
+    /// Brings a site into memory, unread. One that is there already is left as it is.
+    pub fn admit(&mut self, site: SiteId, key: SiteKey, next_allowed: Instant) {
+        let claims = self.claims;
+        self.sites.entry(site).or_insert_with(|| SiteQueue::unread(key, next_allowed, claims));
+        self.hungry.insert(site);
+    }
+
+    /// The sites that want rows from the store, with how many.
+    pub fn hungry(&self) -> Vec<(SiteId, usize)> {
+        let wants = |id: &SiteId| self.sites.get(id).map(|queue| (*id, queue.refill_limit()));
+        self.hungry.iter().filter_map(wants).collect()
+    }
+
+    /// Takes in rows that were read for a site.
+    pub fn refill(&mut self, site: SiteId, rows: Vec<QueuedRequest>, complete: bool, now: Instant) {
+        if let Some(queue) = self.sites.get_mut(&site) {
+            queue.refill(rows, complete);
+        }
+        self.settle(site, now);
+    }
+
+    /// Takes in a row that a commit made ready. `false` if its site is not in memory.
+    pub fn offer(&mut self, row: QueuedRequest, now: Instant) -> bool {
+        let site = row.site;
+        let Some(queue) = self.sites.get_mut(&site) else { return false };
+        queue.offer(row);
+        self.settle(site, now);
+        true
+    }
+
+    /// The store has rows of this site that were not offered.
+    pub fn distrust(&mut self, site: SiteId, now: Instant) {
+        if let Some(queue) = self.sites.get_mut(&site) {
+            queue.distrust();
+        }
+        self.settle(site, now);
+    }
+
+    /// The next claim, if a site may be asked now. The site's next slot is one delay from `now`.
+    pub fn claim(&mut self, now: Instant) -> Option<Turn<C>> {
+        self.wake(now);
+        let by_turn = self.claims % TURN_EVERY == TURN_EVERY - 1;
+        let site = match (by_turn, self.by_turn.first(), self.by_head.first()) {
+            (true, Some((_, site)), _) | (_, _, Some((_, _, site))) => *site,
+            _ => return None,
+        };
+        let queue = self.sites.get_mut(&site)?;
+        let next = queue.take()?;
+        self.claims += 1;
+        queue.turn = self.claims;
+        queue.next_allowed = now + self.delay;
+        let key = queue.key.clone();
+        self.settle(site, now);
+        Some(Turn { key, next })
+    }
+
+    /// When the next site that must wait may be asked; `None` if none waits.
+    pub fn next_slot(&mut self) -> Option<Instant> {
+        while let Some(Reverse((at, site))) = self.waiting.peek() {
+            let current = self.sites.get(site).is_some_and(|queue| queue.next_allowed == *at && queue.head().is_some());
+            if current && !self.standing.contains_key(site) {
+                return Some(*at);
+            }
+            self.waiting.pop();
+        }
+        None
+    }
+
+    /// A request in flight waits for its site's next slot.
+    pub fn put_back(&mut self, site: SiteId, continued: C, now: Instant) {
+        if let Some(queue) = self.sites.get_mut(&site) {
+            queue.put_back(continued);
+        }
+        self.settle(site, now);
+    }
+
+    /// A request is no longer in flight.
+    pub fn land(&mut self, site: SiteId, id: RequestId) {
+        if let Some(queue) = self.sites.get_mut(&site) {
+            queue.land(id);
+        }
+    }
+
+    /// Forgets sites that have nothing, neither in memory nor in the store, and whose slot has passed.
+    pub fn forget_idle(&mut self, now: Instant) {
+        let idle: Vec<SiteId> =
+            self.sites.iter().filter(|(_, queue)| queue.is_idle() && queue.next_allowed <= now).map(|(id, _)| *id).collect();
+        for site in idle {
+            self.remove(site);
+        }
+    }
+
+    /// Makes room: puts up to `count` sites out of memory, those first that were served most recently. Their rows stay in the store,
+    /// and so does their next-allowed time, which every commit notes.
+    pub fn evict(&mut self, count: usize) -> usize {
+        let mut candidates: Vec<(u64, SiteId)> =
+            self.sites.iter().filter(|(_, queue)| queue.is_evictable()).map(|(id, queue)| (queue.turn, *id)).collect();
+        candidates.sort_unstable_by(|a, b| b.cmp(a));
+        candidates.truncate(count);
+        for (_, site) in &candidates {
+            self.remove(*site);
+        }
+        candidates.len()
+    }
+
+    /// Forgets what waits in the queue. What is in flight still gets its site's next slot.
+    pub fn retire(&mut self, now: Instant) {
+        let all: Vec<SiteId> = self.sites.keys().copied().collect();
+        for site in all {
+            if let Some(queue) = self.sites.get_mut(&site) {
+                queue.refill(Vec::new(), true);
+            }
+            self.settle(site, now);
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.delay);
+    }
+
+    fn remove(&mut self, site: SiteId) {
+        self.unstand(site);
+        self.sites.remove(&site);
+        self.hungry.remove(&site);
+    }
+
+    fn unstand(&mut self, site: SiteId) {
+        if let Some((head, turn)) = self.standing.remove(&site) {
+            self.by_head.remove(&(Reverse(head), turn, site));
+            self.by_turn.remove(&(turn, site));
+        }
+    }
+
+    // Puts a site where it belongs: among the ready, among the waiting, or nowhere.
+    fn settle(&mut self, site: SiteId, now: Instant) {
+        self.unstand(site);
+        let Some(queue) = self.sites.get(&site) else { return };
+        if queue.wants_refill() {
+            self.hungry.insert(site);
+        } else {
+            self.hungry.remove(&site);
+        }
+        let Some(head) = queue.head() else { return };
+        if queue.next_allowed <= now {
+            self.by_head.insert((Reverse(head), queue.turn, site));
+            self.by_turn.insert((queue.turn, site));
+            self.standing.insert(site, (head, queue.turn));
+        } else {
+            self.waiting.push(Reverse((queue.next_allowed, site)));
+        }
+    }
+
+    fn wake(&mut self, now: Instant) {
+        while let Some(at) = self.next_slot() {
+            if at > now {
+                break;
+            }
+            if let Some(Reverse((_, site))) = self.waiting.pop() {
+                self.settle(site, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nephila_model::{Method, Position, RequestSpec, UniqueKey};
+    use url::Url;
+
+    fn row(id: i64, site: i64, priority: i32) -> QueuedRequest {
+        let url = Url::parse(&format!("http://s{site}.test/{id}")).expect("a URL");
+        QueuedRequest {
+            id: RequestId(id),
+            site: SiteId(site),
+            position: Position { priority, rank: id },
+            unique_key: UniqueKey::of(&url, Method::Get, None),
+            original_url: url.clone(),
+            url,
+            label: None,
+            depth: 0,
+            retry_count: 0,
+            chain: Vec::new(),
+            spec: RequestSpec::default(),
+        }
+    }
+
+    fn scheduler(delay: Duration, sites: i64, now: Instant) -> Scheduler<i64> {
+        let mut scheduler = Scheduler::new(delay);
+        for site in 1..=sites {
+            scheduler.admit(SiteId(site), SiteKey::from_stored(format!("s{site}.test")), now);
+        }
+        scheduler
+    }
+
+    fn claimed(scheduler: &mut Scheduler<i64>, now: Instant) -> Option<i64> {
+        scheduler.claim(now).map(|turn| match turn.next {
+            Next::Queued(row) => row.id.0,
+            Next::Continued(id) => -id,
+        })
+    }
+
+    #[test]
+    fn a_site_is_asked_once_a_delay_and_others_meanwhile() {
+        let (now, delay) = (Instant::now(), Duration::from_secs(1));
+        let mut scheduler = scheduler(delay, 2, now);
+        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 0)], true, now);
+        scheduler.refill(SiteId(2), vec![row(3, 2, 0)], true, now);
+        assert_eq!(claimed(&mut scheduler, now), Some(1));
+        assert_eq!(claimed(&mut scheduler, now), Some(3));
+        assert_eq!(claimed(&mut scheduler, now), None);
+        assert_eq!(scheduler.next_slot(), Some(now + delay));
+        assert_eq!(claimed(&mut scheduler, now + delay / 2), None);
+        assert_eq!(claimed(&mut scheduler, now + delay), Some(2));
+    }
+
+    #[test]
+    fn the_highest_head_goes_first_and_a_new_one_is_seen_at_once() {
+        let now = Instant::now();
+        let mut scheduler = scheduler(Duration::ZERO, 2, now);
+        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 0)], true, now);
+        scheduler.refill(SiteId(2), vec![row(3, 2, 5)], true, now);
+        assert_eq!(claimed(&mut scheduler, now), Some(3));
+        assert!(scheduler.offer(row(4, 1, 9), now));
+        assert_eq!(claimed(&mut scheduler, now), Some(4));
+        assert_eq!(claimed(&mut scheduler, now), Some(1));
+        assert!(!scheduler.offer(row(5, 7, 9), now), "site 7 is not in memory");
+    }
+
+    #[test]
+    fn each_ready_site_is_served_within_k_claims() {
+        let now = Instant::now();
+        let mut scheduler = scheduler(Duration::ZERO, 5, now);
+        for site in 1..=4 {
+            let rows = (0..40).map(|i| row(site * 100 + i, site, 10)).collect();
+            scheduler.refill(SiteId(site), rows, true, now);
+        }
+        scheduler.refill(SiteId(5), vec![row(999, 5, -10)], true, now);
+        let order: Vec<i64> = std::iter::from_fn(|| claimed(&mut scheduler, now)).collect();
+        let served = order.iter().position(|id| *id == 999).expect("served");
+        assert!(served as u64 <= TURN_EVERY * 5, "served as claim {served}");
+    }
+
+    #[test]
+    fn what_is_in_flight_is_not_claimed_again_after_a_refill() {
+        let now = Instant::now();
+        let mut scheduler = scheduler(Duration::ZERO, 1, now);
+        scheduler.refill(SiteId(1), vec![row(1, 1, 0)], false, now);
+        assert_eq!(claimed(&mut scheduler, now), Some(1));
+        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 0)], true, now);
+        assert_eq!(claimed(&mut scheduler, now), Some(2));
+        assert_eq!(claimed(&mut scheduler, now), None);
+        scheduler.land(SiteId(1), RequestId(1));
+        scheduler.distrust(SiteId(1), now);
+        assert_eq!(scheduler.hungry().len(), 1);
+    }
+
+    #[test]
+    fn a_redirect_on_the_same_site_takes_its_next_slot_before_the_queue() {
+        let (now, delay) = (Instant::now(), Duration::from_secs(1));
+        let mut scheduler = scheduler(delay, 1, now);
+        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 99)], true, now);
+        assert_eq!(claimed(&mut scheduler, now), Some(2));
+        scheduler.put_back(SiteId(1), 2, now);
+        assert_eq!(claimed(&mut scheduler, now), None);
+        assert_eq!(claimed(&mut scheduler, now + delay), Some(-2));
+        assert_eq!(claimed(&mut scheduler, now + delay * 2), Some(1));
+    }
+
+    #[test]
+    fn the_window_of_a_site_is_bounded_and_what_falls_out_is_read_again() {
+        let now = Instant::now();
+        let mut scheduler = scheduler(Duration::ZERO, 1, now);
+        scheduler.refill(SiteId(1), Vec::new(), true, now);
+        let many = 10 * crate::site_queue::WINDOW as i64;
+        for id in 1..=many {
+            scheduler.offer(row(id, 1, 0), now);
+        }
+        let mut order = Vec::new();
+        loop {
+            for (site, limit) in scheduler.hungry() {
+                let next = order.len() as i64 + 1;
+                let rows: Vec<_> = (next..=many).take(limit).map(|id| row(id, 1, 0)).collect();
+                let complete = rows.len() < limit;
+                scheduler.refill(site, rows, complete, now);
+            }
+            let Some(id) = claimed(&mut scheduler, now) else { break };
+            scheduler.land(SiteId(1), RequestId(id));
+            order.push(id);
+        }
+        assert_eq!(order, (1..=many).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sites_make_room_and_idle_ones_are_forgotten() {
+        let (now, delay) = (Instant::now(), Duration::from_secs(1));
+        let mut scheduler = scheduler(delay, 3, now);
+        scheduler.refill(SiteId(1), vec![row(1, 1, 0)], true, now);
+        scheduler.refill(SiteId(2), vec![], true, now);
+        assert_eq!(claimed(&mut scheduler, now), Some(1));
+        scheduler.forget_idle(now);
+        assert!(scheduler.has(SiteId(1)) && !scheduler.has(SiteId(2)));
+        assert_eq!(scheduler.evict(5), 1, "only site 3 has nothing in flight");
+        scheduler.land(SiteId(1), RequestId(1));
+        scheduler.forget_idle(now);
+        assert!(scheduler.has(SiteId(1)), "its slot has not passed");
+        scheduler.forget_idle(now + delay);
+        assert_eq!(scheduler.len(), 0);
+    }
+}

@@ -1,0 +1,374 @@
+//! The settings of a crawl: what they are called, what they default to, and how a text becomes one.
+//!
+//! Decision: one table ([`TABLE`]) is the only place that knows a setting's name; `--set`, the options of the command line, a plugin's
+//! manifest and docs/settings.md all go through it. Later layers win: built-in, plugin's manifest, command line.
+
+use nephila_model::SiteBy;
+use nephila_store::CrawlOrder;
+use std::time::Duration;
+
+/// How a crawl behaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrawlSettings {
+    /// Requests in flight at most. Those that wait longer than `slow_after` for their site do not count.
+    pub concurrency: usize,
+    /// Between the starts of two requests to one site.
+    pub delay: Duration,
+    /// What is one site.
+    pub site_by: SiteBy,
+    /// Order among equal priorities.
+    pub order: CrawlOrder,
+    /// Retries of a request at most, where it does not say itself (Crawlee: `maxRequestRetries`).
+    pub max_retries: u32,
+    /// Before the first retry; doubled for each further one.
+    pub retry_delay: Duration,
+    /// Between two tries at most.
+    pub max_retry_delay: Duration,
+    /// Redirects followed for one request at most.
+    pub max_redirects: u32,
+    /// Links between a start URL and a request at most.
+    pub max_depth: Option<u32>,
+    /// Items in the default dataset, after which the crawl ends.
+    pub max_items: Option<u64>,
+    /// Requests finished or failed, after which the crawl ends.
+    pub max_requests: Option<u64>,
+    /// How long this start of the crawl runs at most.
+    pub max_time: Option<Duration>,
+    /// Share of failed requests above which the exit code is 1.
+    pub max_failed_ratio: f64,
+    /// For one fetch, from the first byte sent to the last received.
+    pub request_timeout: Duration,
+    /// For a connection to be made.
+    pub connect_timeout: Duration,
+    /// Without a byte.
+    pub read_timeout: Duration,
+    /// Of a decoded body.
+    pub max_body_size: u64,
+    /// Of a URL, in bytes.
+    pub max_url_length: usize,
+    /// After which a request that waits for its site no longer counts against `concurrency`.
+    pub slow_after: Duration,
+    /// Requests in flight at most, slow ones included.
+    pub max_sockets: usize,
+    /// For pages in hand after a signal to stop.
+    pub shutdown_grace: Duration,
+    /// What the host calls itself.
+    pub user_agent: String,
+    /// Of a plugin's sandbox, over all its memories.
+    pub plugin_memory: u64,
+    /// Of processor time for one call of a plugin.
+    pub plugin_cpu: Duration,
+    /// Of time for one call of a plugin.
+    pub plugin_time: Duration,
+    /// Calls that one sandbox serves; 1 means a fresh one for each page.
+    pub plugin_reuse: u32,
+    /// Bytes of a state value at most.
+    pub max_state_value: usize,
+    /// Whether commits survive loss of power too, not only the end of the process.
+    pub power_loss: PowerLoss,
+}
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PowerLoss {
+    /// The end of the process. The default.
+    #[default]
+    Ignored,
+    /// Loss of power, too; every group waits for the disk.
+    Survived,
+}
+
+impl Default for CrawlSettings {
+    fn default() -> Self {
+        Self {
+            concurrency: 16,
+            delay: Duration::from_secs(1),
+            site_by: SiteBy::Hostname,
+            order: CrawlOrder::Fifo,
+            max_retries: 3,
+            retry_delay: Duration::from_secs(1),
+            max_retry_delay: Duration::from_secs(60),
+            max_redirects: 20,
+            max_depth: None,
+            max_items: None,
+            max_requests: None,
+            max_time: None,
+            max_failed_ratio: 1.0,
+            request_timeout: Duration::from_secs(60),
+            connect_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+            max_body_size: 32 << 20,
+            max_url_length: 2_083,
+            slow_after: Duration::from_secs(2),
+            max_sockets: 1_024,
+            shutdown_grace: Duration::from_secs(8),
+            user_agent: concat!("Nephila/", env!("CARGO_PKG_VERSION")).to_owned(),
+            plugin_memory: 128 << 20,
+            plugin_cpu: Duration::from_secs(5),
+            plugin_time: Duration::from_secs(60),
+            plugin_reuse: 1,
+            max_state_value: 256 << 10,
+            power_loss: PowerLoss::Ignored,
+        }
+    }
+}
+
+/// A setting as people know it.
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit, and what values it takes.
+    pub takes: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    set: fn(&mut CrawlSettings, &str) -> Result<(), String>,
+    show: fn(&CrawlSettings) -> String,
+}
+
+/// Why a setting was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// No such name.
+    #[error("there is no setting `{name}`{}; docs/settings.md lists them all", .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    Unknown {
+        /// What was given.
+        name: String,
+        /// The nearest name, if one is near.
+        near: Option<&'static str>,
+    },
+    /// The value does not fit.
+    #[error("setting {name}: `{value}` {cause}; it takes {takes}")]
+    Value {
+        /// The setting.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is wrong.
+        cause: String,
+        /// What would be right.
+        takes: &'static str,
+    },
+}
+
+impl CrawlSettings {
+    /// Sets one setting from text.
+    ///
+    /// # Errors
+    /// [`SettingError`] says what it would take.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        let Some(setting) = TABLE.iter().find(|setting| setting.name == name) else {
+            return Err(SettingError::Unknown { name: name.to_owned(), near: nearest(name) });
+        };
+        (setting.set)(self, value.trim()).map_err(|cause| SettingError::Value {
+            name: setting.name,
+            value: value.to_owned(),
+            cause,
+            takes: setting.takes,
+        })
+    }
+
+    /// A setting's value as text; `None` if there is no such setting.
+    #[must_use]
+    pub fn show(&self, name: &str) -> Option<String> {
+        TABLE.iter().find(|setting| setting.name == name).map(|setting| (setting.show)(self))
+    }
+}
+
+fn nearest(name: &str) -> Option<&'static str> {
+    let folded = name.replace('_', "-").to_ascii_lowercase();
+    TABLE
+        .iter()
+        .map(|setting| (distance(&folded, setting.name), setting.name))
+        .min()
+        .filter(|(far, _)| *far <= 3)
+        .map(|(_, name)| name)
+}
+
+// Levenshtein's distance; names are short.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
+    value.parse().map_err(|_| "is not such a number".to_owned())
+}
+
+fn positive(value: &str) -> Result<usize, String> {
+    match number(value)? {
+        0 => Err("is too small".to_owned()),
+        n => Ok(n),
+    }
+}
+
+/// Reads a duration: a number of seconds, or one with the unit ms, s, m, h or d.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn parse_duration(value: &str) -> Result<Duration, String> {
+    let split = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
+    let (amount, unit) = value.split_at(split);
+    let seconds_each = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        _ => return Err(format!("has an unknown unit `{unit}`")),
+    };
+    let amount: f64 = amount.trim().parse().map_err(|_| "is not a duration".to_owned())?;
+    Duration::try_from_secs_f64(amount * seconds_each).map_err(|_| "is not a length of time that can be waited".to_owned())
+}
+
+fn parse_size(value: &str) -> Result<u64, String> {
+    let split = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
+    let (amount, unit) = value.split_at(split);
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return Err(format!("has an unknown unit `{unit}`")),
+    };
+    number::<u64>(amount.trim())?.checked_shl(shift).filter(|bytes| bytes >> shift == amount.trim().parse().unwrap_or(0)).ok_or_else(|| "is too large".to_owned())
+}
+
+fn unless_none<T>(value: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+    if value == "none" { Ok(None) } else { parse(value).map(Some) }
+}
+
+fn optional<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| value.to_string())
+}
+
+fn shown(duration: Duration) -> String {
+    format!("{}", duration.as_secs_f64())
+}
+
+const TIME: &str = "seconds, or a number with ms, s, m, h or d";
+const SIZE: &str = "bytes, or a number with KB, MB or GB (powers of 1,024)";
+const COUNT: &str = "a whole number, or none";
+
+macro_rules! setting {
+    ($name:literal, $takes:expr, $about:literal, |$s:ident, $v:ident| $set:expr, |$r:ident| $show:expr) => {
+        Setting {
+            name: $name,
+            takes: $takes,
+            about: $about,
+            set: |$s, $v| {
+                $set;
+                Ok(())
+            },
+            show: |$r| $show,
+        }
+    };
+}
+
+/// Every setting, in the order of docs/settings.md.
+pub const TABLE: &[Setting] = &[
+    setting!("concurrency", "a whole number from 1", "Requests in flight at most (`-c`).", |s, v| s.concurrency = positive(v)?, |s| s.concurrency.to_string()),
+    setting!("delay", TIME, "Between the starts of two requests to one site (`--delay`; Scrapy: DOWNLOAD_DELAY).", |s, v| s.delay = parse_duration(v)?, |s| shown(s.delay)),
+    setting!("site", "hostname or domain", "What is one site: each hostname, or each registered domain. Fixed for a job.", |s, v| s.site_by = match v {
+        "hostname" => SiteBy::Hostname,
+        "domain" => SiteBy::Domain,
+        _ => return Err("is neither".to_owned()),
+    }, |s| match s.site_by { SiteBy::Hostname => "hostname", SiteBy::Domain => "domain" }.to_owned()),
+    setting!("order", "fifo or lifo", "Among requests of one site and priority: first in first out (breadth first), or last in first out.", |s, v| s.order = match v {
+        "fifo" => CrawlOrder::Fifo,
+        "lifo" => CrawlOrder::Lifo,
+        _ => return Err("is neither".to_owned()),
+    }, |s| match s.order { CrawlOrder::Fifo => "fifo", CrawlOrder::Lifo => "lifo" }.to_owned()),
+    setting!("max-retries", "a whole number", "Retries of a request at most (Crawlee: maxRequestRetries).", |s, v| s.max_retries = number(v)?, |s| s.max_retries.to_string()),
+    setting!("retry-delay", TIME, "Before the first retry; doubled for each further one, with jitter.", |s, v| s.retry_delay = parse_duration(v)?, |s| shown(s.retry_delay)),
+    setting!("max-retry-delay", TIME, "Between two tries at most.", |s, v| s.max_retry_delay = parse_duration(v)?, |s| shown(s.max_retry_delay)),
+    setting!("max-redirects", "a whole number", "Redirects followed for one request at most, meta refreshes included.", |s, v| s.max_redirects = number(v)?, |s| s.max_redirects.to_string()),
+    setting!("max-depth", COUNT, "Links between a start URL and a request at most (`--max-depth`).", |s, v| s.max_depth = unless_none(v, number)?, |s| optional(s.max_depth)),
+    setting!("max-items", COUNT, "Items after which the crawl ends (`-n`); counted over all starts of the crawl.", |s, v| s.max_items = unless_none(v, number)?, |s| optional(s.max_items)),
+    setting!("max-requests", COUNT, "Requests finished or failed after which the crawl ends (`--max-requests`); counted over all starts.", |s, v| s.max_requests = unless_none(v, number)?, |s| optional(s.max_requests)),
+    setting!("max-time", "a length of time, or none", "How long this start of the crawl runs at most (`--max-time`).", |s, v| s.max_time = unless_none(v, parse_duration)?, |s| optional(s.max_time.map(|t| t.as_secs_f64()))),
+    setting!("max-failed-ratio", "a number from 0 to 1", "Share of failed requests above which the exit code is 1.", |s, v| {
+        let ratio: f64 = number(v)?;
+        if !(0.0..=1.0).contains(&ratio) {
+            return Err("is outside".to_owned());
+        }
+        s.max_failed_ratio = ratio;
+    }, |s| s.max_failed_ratio.to_string()),
+    setting!("request-timeout", TIME, "For one fetch as a whole.", |s, v| s.request_timeout = parse_duration(v)?, |s| shown(s.request_timeout)),
+    setting!("connect-timeout", TIME, "For a connection to be made.", |s, v| s.connect_timeout = parse_duration(v)?, |s| shown(s.connect_timeout)),
+    setting!("read-timeout", TIME, "Without a byte from the server.", |s, v| s.read_timeout = parse_duration(v)?, |s| shown(s.read_timeout)),
+    setting!("max-body-size", SIZE, "Of a decompressed body; a larger page is skipped as too-large.", |s, v| s.max_body_size = parse_size(v)?, |s| s.max_body_size.to_string()),
+    setting!("max-url-length", "bytes", "A longer URL is refused.", |s, v| s.max_url_length = positive(v)?, |s| s.max_url_length.to_string()),
+    setting!("slow-after", TIME, "After which a request that waits for its site no longer counts against concurrency.", |s, v| s.slow_after = parse_duration(v)?, |s| shown(s.slow_after)),
+    setting!("max-sockets", "a whole number from 1", "Requests in flight at most, slow ones included.", |s, v| s.max_sockets = positive(v)?, |s| s.max_sockets.to_string()),
+    setting!("shutdown-grace", TIME, "For pages in hand after the first Ctrl-C or SIGTERM.", |s, v| s.shutdown_grace = parse_duration(v)?, |s| shown(s.shutdown_grace)),
+    setting!("user-agent", "text", "What the host calls itself.", |s, v| {
+        if v.is_empty() || !v.bytes().all(|b| (0x20..0x7f).contains(&b)) {
+            return Err("cannot stand in a header".to_owned());
+        }
+        s.user_agent = v.to_owned();
+    }, |s| s.user_agent.clone()),
+    setting!("plugin-memory", SIZE, "Of a plugin's sandbox.", |s, v| s.plugin_memory = parse_size(v)?, |s| s.plugin_memory.to_string()),
+    setting!("plugin-cpu", TIME, "Of processor time for one call of a plugin.", |s, v| s.plugin_cpu = parse_duration(v)?, |s| shown(s.plugin_cpu)),
+    setting!("plugin-time", TIME, "For one call of a plugin, waiting included.", |s, v| s.plugin_time = parse_duration(v)?, |s| shown(s.plugin_time)),
+    setting!("plugin-reuse", "a whole number from 1", "Calls that one sandbox serves; 1 is a fresh sandbox for every page.", |s, v| s.plugin_reuse = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?, |s| s.plugin_reuse.to_string()),
+    setting!("max-state-value", SIZE, "Of one value of the state.", |s, v| s.max_state_value = usize::try_from(parse_size(v)?).map_err(|_| "is too large".to_owned())?, |s| s.max_state_value.to_string()),
+    setting!("durability", "kill or power-loss", "What a commit survives: the end of the process, or loss of power too (slower).", |s, v| s.power_loss = match v {
+        "kill" => PowerLoss::Ignored,
+        "power-loss" => PowerLoss::Survived,
+        _ => return Err("is neither".to_owned()),
+    }, |s| match s.power_loss { PowerLoss::Ignored => "kill", PowerLoss::Survived => "power-loss" }.to_owned()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_reads_what_it_shows() {
+        for setting in TABLE {
+            let mut settings = CrawlSettings::default();
+            let shown = settings.show(setting.name).expect("a setting");
+            settings.set(setting.name, &shown).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(settings, CrawlSettings::default(), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_fit_say_what_would() {
+        let mut settings = CrawlSettings::default();
+        let error = settings.set("max_retry", "3").expect_err("no such setting").to_string();
+        assert!(error.contains("did you mean `max-retries`"), "{error}");
+        let error = settings.set("concurrency", "0").expect_err("too small").to_string();
+        assert!(error.contains("a whole number from 1"), "{error}");
+        assert!(settings.set("delay", "-1").is_err() && settings.set("delay", "1e300").is_err());
+        assert!(settings.set("delay", "NaN").is_err() && settings.set("max-failed-ratio", "NaN").is_err());
+        assert!(settings.set("plugin-memory", "99999999999 GB").is_err());
+    }
+
+    #[test]
+    fn units_are_understood() {
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_duration("1.5"), Ok(Duration::from_millis(1_500)));
+        assert_eq!(parse_duration("2h"), Ok(Duration::from_secs(7_200)));
+        assert_eq!(parse_size("32MB"), Ok(32 << 20));
+    }
+
+    #[test]
+    fn the_settings_page_lists_every_setting_with_its_default() {
+        let page = include_str!("../../../docs/settings.md");
+        for setting in TABLE {
+            let default = CrawlSettings::default().show(setting.name).expect("a setting");
+            let row = format!("| `{}` | {} | {} | {} |", setting.name, default, setting.takes, setting.about);
+            assert!(page.contains(&row), "docs/settings.md lacks this row:\n{row}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! One site's part of the scheduler: the head of its queue, what is in flight, and when it may be asked next.
+//!
+//! Decision: only a window of a site's rows is in memory, the rest stays in the store (S9). A commit offers its new rows to the window, so
+//! that a forefront or high-priority row is seen at once; a row beyond the window's end is left to the next refill.
+
+use nephila_model::{Position, QueuedRequest, RequestId, SiteKey};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::time::Instant;
+
+/// Rows of one site in memory at most.
+pub const WINDOW: usize = 64;
+
+/// What a site offers next: a request from its queue, or one in flight that goes on (a redirect on the same site).
+#[derive(Debug)]
+pub enum Next<C> {
+    /// A request at rest.
+    Queued(QueuedRequest),
+    /// One that is in flight already.
+    Continued(C),
+}
+
+#[derive(Debug)]
+pub struct SiteQueue<C> {
+    pub key: SiteKey,
+    pub next_allowed: Instant,
+    /// When it was last served, as a count of claims.
+    pub turn: u64,
+    window: BTreeMap<Position, QueuedRequest>,
+    complete: bool,
+    in_flight: HashSet<RequestId>,
+    continued: VecDeque<C>,
+}
+
+impl<C> SiteQueue<C> {
+    /// A site of which nothing has been read yet.
+    pub fn unread(key: SiteKey, next_allowed: Instant, turn: u64) -> Self {
+        Self {
+            key,
+            next_allowed,
+            turn,
+            window: BTreeMap::new(),
+            complete: false,
+            in_flight: HashSet::new(),
+            continued: VecDeque::new(),
+        }
+    }
+
+    /// The priority of what it offers next; `None` if it offers nothing that is in memory. What goes on comes first.
+    pub fn head(&self) -> Option<i32> {
+        if !self.continued.is_empty() {
+            return Some(i32::MAX);
+        }
+        self.window.first_key_value().map(|(position, _)| position.priority)
+    }
+
+    /// Whether the store may have rows that ought to be read now.
+    pub fn wants_refill(&self) -> bool {
+        !self.complete && self.window.len() < WINDOW / 4
+    }
+
+    /// How many rows to read, so that those in flight, which come first, leave some.
+    pub fn refill_limit(&self) -> usize {
+        WINDOW + self.in_flight.len()
+    }
+
+    /// Whether nothing of it needs to stay in memory.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight.is_empty() && self.continued.is_empty() && self.window.is_empty() && self.complete
+    }
+
+    /// Whether it may be put out of memory, its waiting rows left to the store.
+    pub fn is_evictable(&self) -> bool {
+        self.in_flight.is_empty() && self.continued.is_empty()
+    }
+
+    /// Takes in what the store has read: the site's first rows, and whether these are all.
+    pub fn refill(&mut self, rows: Vec<QueuedRequest>, complete: bool) {
+        self.window.clear();
+        for row in rows {
+            if !self.in_flight.contains(&row.id) {
+                self.window.insert(row.position, row);
+            }
+        }
+        self.complete = complete;
+    }
+
+    /// Takes in a row that a commit has made ready.
+    pub fn offer(&mut self, row: QueuedRequest) {
+        let beyond = self.window.last_key_value().is_none_or(|(last, _)| row.position > *last);
+        if beyond && !self.complete {
+            return;
+        }
+        self.window.insert(row.position, row);
+        if self.window.len() > WINDOW {
+            self.window.pop_last();
+            self.complete = false;
+        }
+    }
+
+    /// There are rows in the store that this window has not seen and that may come first: it is read afresh.
+    pub fn distrust(&mut self) {
+        self.window.clear();
+        self.complete = false;
+    }
+
+    /// What is next, taken out.
+    pub fn take(&mut self) -> Option<Next<C>> {
+        if let Some(continued) = self.continued.pop_front() {
+            return Some(Next::Continued(continued));
+        }
+        let (_, row) = self.window.pop_first()?;
+        self.in_flight.insert(row.id);
+        Some(Next::Queued(row))
+    }
+
+    /// A request in flight waits for the site's next slot.
+    pub fn put_back(&mut self, continued: C) {
+        self.continued.push_back(continued);
+    }
+
+    /// A request is no longer in flight: decided, or dropped. A dropped one is pending still.
+    pub fn land(&mut self, id: RequestId) {
+        self.in_flight.remove(&id);
+    }
+}

@@ -1,0 +1,122 @@
+//! What a plugin wants done. It never does it itself: the host commits all of it, or nothing (S3).
+
+use crate::{NewRequest, StateOp, StateRead};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A dataset's name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub enum DatasetName {
+    /// The crawl's own.
+    #[default]
+    Default,
+    /// One that all crawls of the store share.
+    Named(String),
+}
+
+/// A key-value store's name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub enum KvStoreName {
+    /// The crawl's own.
+    #[default]
+    Default,
+    /// One that all crawls of the store share.
+    Named(String),
+}
+
+/// An item for a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemPush {
+    /// Where it goes.
+    pub dataset: DatasetName,
+    /// The item: a JSON object in one line, checked.
+    pub json: String,
+}
+
+/// A value of a key-value store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KvValue {
+    /// Its media type.
+    pub content_type: String,
+    /// The bytes.
+    pub value: Bytes,
+}
+
+/// A write to a key-value store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyValueWrite {
+    /// Where it goes.
+    pub store: KvStoreName,
+    /// The key.
+    pub key: String,
+    /// What is there from now on; `None` removes it.
+    pub value: Option<KvValue>,
+}
+
+/// Why a request was refused before acceptance. It occupies no unique key: the same URL may be accepted later from elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RefusedReason {
+    /// Deeper than `max-depth`.
+    Depth,
+    /// Outside the strategy.
+    Scope,
+    /// A pattern excluded it, or none included it.
+    Filter,
+    /// Over the call's own limit of new requests.
+    Limit,
+    /// Not an `http` or `https` URL.
+    Scheme,
+    /// Not a URL.
+    BadUrl,
+    /// Longer than `max-url-length`.
+    TooLong,
+    /// Needs a renderer that this host has not.
+    UnsupportedRenderer,
+}
+
+impl RefusedReason {
+    /// A stable word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Depth => "depth",
+            Self::Scope => "scope",
+            Self::Filter => "filter",
+            Self::Limit => "limit",
+            Self::Scheme => "scheme",
+            Self::BadUrl => "bad-url",
+            Self::TooLong => "too-long",
+            Self::UnsupportedRenderer => "unsupported-renderer",
+        }
+    }
+}
+
+/// Everything that one call of a plugin asks for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effects {
+    /// Requests to accept, in order.
+    pub requests: Vec<NewRequest>,
+    /// Requests that were refused, counted by reason.
+    pub refused: BTreeMap<RefusedReason, u32>,
+    /// Items, in order.
+    pub items: Vec<ItemPush>,
+    /// Key-value writes, in order.
+    pub key_values: Vec<KeyValueWrite>,
+    /// What the call saw of the state. Verified at the commit, also when the call failed.
+    pub state_reads: Vec<StateRead>,
+    /// What it does to the state, in order.
+    pub state_ops: Vec<StateOp>,
+    /// Ends the crawl once the pages in hand are done, with this reason.
+    pub stop: Option<String>,
+    /// What people see as the crawl's status.
+    pub status_message: Option<String>,
+}
+
+impl Effects {
+    /// What remains of the effects of a call that failed: what it saw, since that may be why.
+    #[must_use]
+    pub fn only_reads(self) -> Self {
+        Self { state_reads: self.state_reads, ..Self::default() }
+    }
+}

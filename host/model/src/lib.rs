@@ -1,0 +1,36 @@
+//! Data and pure functions that every room of the house shares: requests, pages, effects, outcomes, ids, keys.
+//!
+//! Decision: what crosses a crate's border is plain data of this crate, so that any step of the line *claim → fetch →
+//! handle → commit → export* can be tested, replaced or moved to another process without the others. The price is some
+//! copying between these types and those of the wire, of SQL and of WebAssembly. Nothing in here does I/O or looks at a clock
+//! (but for [`Timestamp::now`], so that there is one place which does).
+
+mod effects;
+mod ids;
+mod outcome;
+mod page;
+mod request;
+mod scope;
+mod site;
+mod state;
+mod statistics;
+mod time;
+mod unique_key;
+
+pub use effects::{DatasetName, Effects, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
+pub use ids::{CrawlId, CrawlerId, Epoch, Lease, RequestId, Shard, SiteId};
+pub use outcome::{
+    Applied, AppliedVerdict, CommitLimits, CommitResult, FailureCode, FailureReason, Group, Outcome, Rejection, SkipReason,
+    Subject, Verdict,
+};
+pub use page::{ContentType, Hop, HopKind, Page, Timings};
+pub use request::{
+    Claim, Header, InvalidRequest, Method, NewRequest, Place, Position, QueuedRequest, Renderer, RequestSpec, RequestState,
+    RequestStatus, StatusRange, parse_target,
+};
+pub use scope::Strategy;
+pub use site::{SiteBy, SiteKey};
+pub use state::{StateError, StateOp, StateRead, StateVersion, apply};
+pub use statistics::{Counter, Statistics, StatsDelta};
+pub use time::Timestamp;
+pub use unique_key::{NORMALISER_VERSION, UniqueKey, normalise};

@@ -1,0 +1,213 @@
+//! What becomes of a request, and what the store says to it.
+
+use crate::{Effects, Hop, Lease, QueuedRequest, RequestId, SiteId, SiteKey, StateError, StatsDelta, Timestamp, UniqueKey};
+use std::borrow::Cow;
+use url::Url;
+
+/// Why a request was set aside. Nothing disappears silently: the reason is kept with the row and counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum SkipReason {
+    /// Another request of the same label ended at the same final key.
+    DuplicateRedirect,
+    /// The body is larger than `max-body-size`.
+    TooLarge,
+    /// The handler said so; with its code.
+    Handler(String),
+}
+
+impl SkipReason {
+    /// A stable word.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::DuplicateRedirect => "duplicate-redirect",
+            Self::TooLarge => "too-large",
+            Self::Handler(code) => code,
+        }
+    }
+}
+
+/// A stable word for a kind of failure: `status`, `connect`, `timeout`, `trap`, …, or a handler's own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FailureCode(pub Cow<'static, str>);
+
+impl FailureCode {
+    /// The host died three times while it handled the page (S10).
+    pub const CRASHED_THE_HOST: Self = Self(Cow::Borrowed("crashed-the-host"));
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureReason {
+    /// The kind, for grouping.
+    pub code: FailureCode,
+    /// A sentence for people.
+    pub message: String,
+    /// The HTTP status, if there was one.
+    pub status: Option<u16>,
+}
+
+/// What an attempt came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Done: the handler ended without an error, with or without effects.
+    Handled {
+        /// The key of the URL that answered; the request's own if nothing redirected.
+        final_key: UniqueKey,
+        /// The URL that answered.
+        final_url: Url,
+        /// Its status.
+        status: u16,
+    },
+    /// Back to pending, not before a time.
+    Retry {
+        /// When it may be tried again.
+        not_before: Timestamp,
+        /// Why.
+        reason: FailureReason,
+    },
+    /// Given up.
+    Failed {
+        /// Why.
+        reason: FailureReason,
+        /// The URL that answered last, if one did.
+        final_url: Option<Url>,
+    },
+    /// Set aside.
+    Skipped {
+        /// Why.
+        reason: SkipReason,
+        /// The URL that answered last, if one did.
+        final_url: Option<Url>,
+    },
+    /// Redirected to another site: the same row goes to that site's queue, with its method and headers as they now are.
+    Moved {
+        /// Where it goes on.
+        url: Url,
+        /// Whom it troubles now.
+        site: SiteKey,
+        /// The redirects so far, this one included.
+        chain: Vec<Hop>,
+        /// The request as the redirect leaves it (a 303 makes a GET of a POST).
+        spec: Box<crate::RequestSpec>,
+    },
+}
+
+/// What an outcome decides about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A request.
+    Request(RequestId),
+    /// The crawl's finish: its `finish` entry point has been called. Once per crawl.
+    Finish,
+    /// The crawl as a whole: start requests, running time. It decides nothing, so it is never [`Rejection::Decided`] nor
+    /// [`Rejection::Deferred`] and may come as often as its owner likes. Under [`crate::Shard::CRAWL`], like [`Subject::Finish`].
+    Crawl,
+}
+
+/// What one call, or one fetch without a call, came to. Applied whole or not at all (S3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// What it decides about.
+    pub subject: Subject,
+    /// The right to decide (S4).
+    pub lease: Lease,
+    /// The decision. `None` for [`Subject::Finish`] and [`Subject::Crawl`].
+    pub verdict: Option<Verdict>,
+    /// What the plugin wants done. With a retry, a skip or a move only its reads and refusals count.
+    pub effects: Effects,
+    /// Durations, statuses, fetches: what the store cannot know. It counts requests, items and retries itself.
+    pub stats: StatsDelta,
+    /// When the site may be asked again, if the attempt asked it.
+    pub site_next_allowed: Option<Timestamp>,
+}
+
+/// Limits that a commit keeps: the outcome that crosses one is kept whole, what follows is deferred and stays pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CommitLimits {
+    /// Items in the crawl's default dataset (`--max-items`).
+    pub max_items: Option<u64>,
+    /// Requests finished or failed (`--max-requests`).
+    pub max_requests: Option<u64>,
+}
+
+/// Outcomes that are committed in one transaction, for speed. Each of them stands or falls alone.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Group {
+    /// The outcomes, in order.
+    pub outcomes: Vec<Outcome>,
+    /// The limits to keep.
+    pub limits: CommitLimits,
+}
+
+/// How a verdict was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AppliedVerdict {
+    /// As it was given.
+    AsGiven,
+    /// It said handled, but another request of its label had ended at the same final key: skipped, without its effects.
+    DuplicateRedirect,
+}
+
+/// What a commit did for one outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// How the verdict was applied.
+    pub verdict: AppliedVerdict,
+    /// The requests that were new, as rows, with the names of their sites.
+    pub accepted: Vec<(QueuedRequest, SiteKey)>,
+    /// For a moved request, its row at its new site.
+    pub moved: Option<(QueuedRequest, SiteKey)>,
+    /// Items that were written.
+    pub items: u64,
+}
+
+/// Why an outcome changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// The shard has changed hands (S4). Drop the work.
+    #[error("shard {shard} has passed from epoch {held} to {current}: another process owns it now")]
+    Stale {
+        /// The shard.
+        shard: u16,
+        /// The epoch that the outcome carried.
+        held: i64,
+        /// The present one.
+        current: i64,
+    },
+    /// The request is no longer pending, or the finish was done already. Drop the work.
+    #[error("it was decided already")]
+    Decided,
+    /// What the call saw of the state has changed. Run it again on the same page.
+    #[error("state {what} changed since it was read")]
+    StateConflict {
+        /// The key, or "listing".
+        what: String,
+    },
+    /// A limit was reached before it. It stays pending.
+    #[error("a limit was reached before it")]
+    Deferred,
+    /// An effect cannot be applied to what is there. Fail the request with this.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The engine refused a value.
+    #[error("the store refused it: {0}")]
+    Engine(String),
+}
+
+/// The store's answer to one outcome.
+pub type CommitResult = Result<Applied, Rejection>;
+
+/// The row of a site, for readers of [`Applied`].
+impl Applied {
+    /// Whose queues grew by this commit.
+    pub fn touched_sites(&self) -> impl Iterator<Item = SiteId> + '_ {
+        self.accepted.iter().chain(self.moved.iter()).map(|(request, _)| request.site)
+    }
+}

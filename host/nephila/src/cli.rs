@@ -1,0 +1,140 @@
+//! What can be said on the command line. The words are a contract (docs/cli.md): they only grow.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  nephila run books.wasm https://books.toscrape.com/ -o books.jsonl
+  nephila run books.wasm https://books.toscrape.com/ --job jobs/books      the same command again resumes it
+  nephila run linkcheck http://localhost:8000/ --delay 0 -o - | jq .url    a name that `nephila list` shows
+  nephila run books.wasm https://books.toscrape.com/ -n 100 --set max-retries=5 --input '{\"currency\":\"GBP\"}'
+
+Exit codes:
+  0 done   1 done, but too many requests failed   2 refused before it began   3 stopped, the same command resumes it";
+
+/// A web crawler host: plugins in a sandbox, every page durable.
+#[derive(Debug, Parser)]
+#[command(name = "nephila", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Crawl with a plugin
+    Run(Box<RunOptions>),
+    /// Show the plugins in a folder
+    List(ListOptions),
+    /// Show what a plugin imports, exports and asks for
+    Inspect(InspectOptions),
+    /// Show where a job stands, also while it runs
+    Status(StatusOptions),
+}
+
+/// `nephila run`.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunOptions {
+    /// The plugin: a .wasm file, or a name that `nephila list` shows
+    pub plugin: String,
+
+    /// Where to start; without any, the plugin's own start URLs
+    pub urls: Vec<String>,
+
+    /// Keep the crawl's state in DIR; the same command again resumes it (Scrapy's JOBDIR)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["resume", "store"])]
+    pub job: Option<PathBuf>,
+
+    /// Resume this plugin's last unfinished crawl under ./storage/runs
+    #[arg(long, conflicts_with = "store")]
+    pub resume: bool,
+
+    /// The crawler id that use_state and the state records carry [default: the plugin's name]
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+
+    /// Write the items there too: FILE.jsonl, or - for standard output; may be repeated
+    #[arg(short, long = "output", value_name = "TARGET")]
+    pub outputs: Vec<String>,
+
+    /// Replace output files that exist
+    #[arg(long, conflicts_with = "append")]
+    pub overwrite: bool,
+
+    /// Go on at the end of output files that exist
+    #[arg(long)]
+    pub append: bool,
+
+    /// Stop after N items
+    #[arg(short = 'n', long, value_name = "N")]
+    pub max_items: Option<u64>,
+
+    /// Stop after N requests were finished or failed
+    #[arg(long, value_name = "N")]
+    pub max_requests: Option<u64>,
+
+    /// Links between a start URL and a request at most
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<u32>,
+
+    /// Stop after this long: seconds, or a number with ms, s, m, h or d
+    #[arg(long, value_name = "DURATION")]
+    pub max_time: Option<String>,
+
+    /// Requests in flight at most [default: 16]
+    #[arg(short, long, value_name = "N")]
+    pub concurrency: Option<usize>,
+
+    /// Between two requests to one site [default: 1; 0 for sites of your own]
+    #[arg(long, value_name = "SECONDS")]
+    pub delay: Option<String>,
+
+    /// Set any setting of docs/settings.md; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+
+    /// The plugin's input: JSON, or @FILE
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub input: Option<String>,
+
+    /// Where the crawl's state is kept: memory: or sqlite:DIR
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+
+    /// Let this crawl reach loopback and private addresses beyond the hosts of the URLs given here
+    #[arg(long)]
+    pub allow_private: bool,
+
+    /// Print final statistics as one JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `nephila list`.
+#[derive(Debug, Args)]
+pub struct ListOptions {
+    /// The folder [default: ./plugins and ./target/plugins]
+    pub dir: Option<PathBuf>,
+}
+
+/// `nephila inspect`.
+#[derive(Debug, Args)]
+pub struct InspectOptions {
+    /// The plugin: a .wasm file, or a name that `nephila list` shows
+    pub plugin: String,
+}
+
+/// `nephila status`.
+#[derive(Debug, Args)]
+pub struct StatusOptions {
+    /// The job's folder
+    pub dir: PathBuf,
+
+    /// As one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

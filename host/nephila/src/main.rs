@@ -1,0 +1,52 @@
+//! `nephila`: the command line. Wires the rooms of the house together and knows no algorithm.
+
+mod cli;
+mod exit;
+mod inspect;
+mod list;
+mod logging;
+mod outputs;
+mod plugins;
+mod progress_line;
+mod report;
+mod resources;
+mod run;
+mod runs;
+mod signals;
+mod status;
+mod stores;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // clap ends the process itself for --help (0) and for wrong usage (2).
+    let cli = Cli::parse();
+    logging::start();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            exit::say(&anyhow::Error::new(error).context("the asynchronous runtime could not be started"));
+            return Exit::Refused.code();
+        }
+    };
+    let exit = runtime.block_on(async {
+        match cli.command {
+            Command::Run(options) => run::run(*options).await,
+            Command::List(options) => list::list(&options).await,
+            Command::Inspect(options) => inspect::inspect(&options).await,
+            Command::Status(options) => status::status(&options),
+        }
+    });
+    // A fetch that hangs must not hold the process.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    match exit {
+        Ok(exit) => exit.code(),
+        Err(error) => {
+            exit::say(&error);
+            Exit::Refused.code()
+        }
+    }
+}

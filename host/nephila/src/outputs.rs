@@ -1,0 +1,92 @@
+//! The `-o` targets of a crawl: checked before it begins, fed while it runs.
+
+use crate::cli::RunOptions;
+use crate::stores::Place;
+use anyhow::{Context, Result};
+use nephila_crawler::Stopper;
+use nephila_model::CrawlId;
+use nephila_output::{CrawlRows, Existing, Exporter, Target};
+use nephila_store::Store;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What the command line asks for.
+pub struct Outputs {
+    targets: Vec<Target>,
+    existing: Existing,
+}
+
+/// Outputs that are ready to be written.
+pub struct Prepared(Option<Exporter<CrawlRows>>);
+
+/// Outputs that are being written.
+pub struct Exports(Option<JoinHandle<Result<u64>>>);
+
+impl Outputs {
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// If a target is of no known kind.
+    pub fn parse(options: &RunOptions) -> Result<Self> {
+        let targets = options.outputs.iter().map(|target| Ok(Target::parse(target)?)).collect::<Result<Vec<_>>>()?;
+        let existing = match (options.overwrite, options.append) {
+            (true, _) => Existing::Overwrite,
+            (_, true) => Existing::Append,
+            _ => Existing::Refuse,
+        };
+        Ok(Self { targets, existing })
+    }
+
+    /// Refuses what a new job could not write, before there is one.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub async fn check_before_job(&self, place: &Place) -> Result<()> {
+        let is_new = place.folder().is_none_or(|folder| !folder.exists());
+        if is_new {
+            nephila_output::check_new(&self.targets, self.existing).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the targets.
+    ///
+    /// # Errors
+    /// What the output says; then nothing has changed.
+    pub async fn prepare(self, store: Arc<dyn Store>, crawl: CrawlId) -> Result<Prepared> {
+        if self.targets.is_empty() {
+            return Ok(Prepared(None));
+        }
+        let rows = CrawlRows::new(store, crawl);
+        Ok(Prepared(Some(Exporter::prepare(rows, &self.targets, self.existing).await?)))
+    }
+}
+
+impl Prepared {
+    /// Writes from now on, until nobody can commit any more. If an output fails, the crawl is asked to stop.
+    pub fn start(self, committed: watch::Receiver<u64>, stopper: Stopper) -> Exports {
+        Exports(self.0.map(|exporter| {
+            tokio::spawn(async move {
+                let written = exporter.run(committed, std::future::pending()).await;
+                if let Err(error) = &written {
+                    stopper.fail(error.to_string());
+                }
+                Ok(written?)
+            })
+        }))
+    }
+}
+
+impl Exports {
+    /// Waits until everything that was committed is written, and says how many rows that were.
+    ///
+    /// # Errors
+    /// What the output says. Everything is in the job's dataset; the same command writes the rest.
+    pub async fn finish(self) -> Result<u64> {
+        match self.0 {
+            None => Ok(0),
+            Some(task) => task.await.context("writing the outputs panicked; this is a defect, please report it")?,
+        }
+    }
+}

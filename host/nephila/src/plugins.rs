@@ -1,0 +1,49 @@
+//! From what was written on the command line to a plugin's file.
+
+use anyhow::{Result, bail};
+use nephila_plugin::Plugin;
+use std::path::{Path, PathBuf};
+
+/// Where plugins are looked for by name.
+pub const FOLDERS: [&str; 2] = ["plugins", "target/plugins"];
+
+/// The file that `plugin` means: a path, or a name in one of the folders.
+///
+/// # Errors
+/// Names the places that were looked at.
+pub fn find(plugin: &str) -> Result<PathBuf> {
+    let path = Path::new(plugin);
+    let is_name = !plugin.is_empty() && path.extension().is_none() && path.components().count() == 1;
+    if !is_name || path.is_file() {
+        return Ok(path.to_owned());
+    }
+    let candidates = FOLDERS.map(|folder| Path::new(folder).join(format!("{plugin}.wasm")));
+    match candidates.iter().find(|candidate| candidate.is_file()) {
+        Some(found) => Ok(found.clone()),
+        None => bail!(
+            "there is no plugin `{plugin}`: neither {} nor {} exists; give the path of a .wasm file, or see `nephila list`",
+            candidates[0].display(),
+            candidates[1].display()
+        ),
+    }
+}
+
+/// The .wasm files of a folder, by name.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn in_folder(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wasm") && path.is_file())
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The entry points that a plugin exports, by name.
+pub fn entry_points(plugin: &Plugin) -> Vec<&'static str> {
+    let has = plugin.entry_points();
+    let optional = [(has.manifest, "manifest"), (has.failure, "failure"), (has.finish, "finish")];
+    std::iter::once("handler").chain(optional.into_iter().filter_map(|(has, name)| has.then_some(name))).collect()
+}

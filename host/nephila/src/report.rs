@@ -1,0 +1,157 @@
+//! The final statistics, as a table for people and as JSON for machines.
+//!
+//! Names are those of Crawlee's `FinalStatistics` where it has one.
+
+use crate::progress_line::clock;
+use crate::resources::Resources;
+use nephila_crawler::CrawlReport;
+use nephila_model::{Counter, Statistics};
+use nephila_store::{Counts, CrawlRecord, ErrorSample};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// What is shown of a crawl, whether it has just ended or is looked at from outside.
+pub struct Shown<'a> {
+    /// The crawl.
+    pub record: &'a CrawlRecord,
+    /// READY, RUNNING, …
+    pub status: &'a str,
+    /// Why it ended; empty while it runs.
+    pub finish_reason: &'a str,
+    /// Requests by state.
+    pub counts: Counts,
+    /// Counters.
+    pub statistics: &'a Statistics,
+    /// Errors with a sample each.
+    pub errors: &'a [ErrorSample],
+    /// What the process cost, if it is this one.
+    pub resources: Option<Resources>,
+}
+
+impl<'a> Shown<'a> {
+    /// A crawl that has just ended here.
+    pub fn of_report(report: &'a CrawlReport, resources: Resources) -> Self {
+        Self {
+            record: &report.record,
+            status: report.reason.status().as_str(),
+            finish_reason: report.reason.code(),
+            counts: report.counts,
+            statistics: &report.statistics,
+            errors: &report.errors,
+            resources: Some(resources),
+        }
+    }
+
+    /// As one JSON object.
+    pub fn json(&self) -> Value {
+        let get = |counter| self.statistics.get(&counter);
+        let runtime = get(Counter::RuntimeMillis);
+        let mut object = json!({
+            "crawlId": self.record.id,
+            "crawlerId": self.record.crawler_id,
+            "plugin": self.record.plugin_name,
+            "pluginDigest": self.record.plugin_digest,
+            "status": self.status,
+            "finishReason": self.finish_reason,
+            "requestsTotal": get(Counter::Requests),
+            "requestsPending": self.counts.pending,
+            "requestsFinished": get(Counter::Finished),
+            "requestsFailed": get(Counter::Failed),
+            "requestsSkipped": self.by(|counter| match counter { Counter::Skipped(reason) => Some(reason.clone()), _ => None }),
+            "requestsRefused": self.by(|counter| match counter { Counter::Refused(reason) => Some(reason.clone()), _ => None }),
+            "requestsRetries": get(Counter::Retries),
+            "retryHistogram": self.retry_histogram(),
+            "fetches": get(Counter::Fetches),
+            "bodyBytes": get(Counter::BodyBytes),
+            "items": get(Counter::Items),
+            "itemsByDataset": self.by(|counter| match counter { Counter::ItemsOf(name) => Some(name.clone()), _ => None }),
+            "statusCodes": self.by(|counter| match counter { Counter::Status(status) => Some(status.to_string()), _ => None }),
+            "requestAvgFinishedDurationMillis": average(get(Counter::FinishedMillis), get(Counter::Finished)),
+            "requestAvgFailedDurationMillis": average(get(Counter::FailedMillis), get(Counter::Failed)),
+            "requestTotalDurationMillis": get(Counter::FinishedMillis) + get(Counter::FailedMillis),
+            "requestsFinishedPerMinute": per_minute(get(Counter::Finished), runtime),
+            "requestsFailedPerMinute": per_minute(get(Counter::Failed), runtime),
+            "crawlerRuntimeMillis": runtime,
+            "errors": self.errors,
+        });
+        if let (Some(resources), Some(object)) = (self.resources, object.as_object_mut()) {
+            let plugin = get(Counter::PluginMicros) as f64 / 1e6;
+            object.insert("peakMemoryBytes".into(), resources.peak_memory_bytes.into());
+            object.insert("cpuSeconds".into(), json!({ "process": resources.cpu_seconds, "plugin": plugin }));
+        }
+        if let (Some(message), Some(object)) = (&self.record.status_message, object.as_object_mut()) {
+            object.insert("statusMessage".into(), message.as_str().into());
+        }
+        object
+    }
+
+    /// As a table.
+    pub fn table(&self) -> String {
+        let get = |counter| self.statistics.get(&counter);
+        let runtime = get(Counter::RuntimeMillis);
+        let mut rows: Vec<(&str, String)> = vec![
+            ("status", if self.finish_reason.is_empty() { self.status.to_owned() } else { format!("{} ({})", self.status, self.finish_reason) }),
+            ("requests", format!("{} accepted, {} pending", get(Counter::Requests), self.counts.pending)),
+            ("finished", get(Counter::Finished).to_string()),
+            ("failed", get(Counter::Failed).to_string()),
+        ];
+        let listed = |of: Map<String, Value>| of.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
+        let skipped = self.by(|counter| match counter { Counter::Skipped(reason) => Some(reason.clone()), _ => None });
+        let refused = self.by(|counter| match counter { Counter::Refused(reason) => Some(reason.clone()), _ => None });
+        if !skipped.is_empty() {
+            rows.push(("skipped", listed(skipped)));
+        }
+        if !refused.is_empty() {
+            rows.push(("refused", listed(refused)));
+        }
+        rows.push(("retries", format!("{} {:?}", get(Counter::Retries), self.retry_histogram())));
+        rows.push(("items", get(Counter::Items).to_string()));
+        for (name, count) in self.by(|counter| match counter { Counter::ItemsOf(name) => Some(name.clone()), _ => None }) {
+            rows.push(("", format!("{count} in dataset {name}")));
+        }
+        rows.push(("fetches", format!("{}, {:.1} MB", get(Counter::Fetches), get(Counter::BodyBytes) as f64 / 1e6)));
+        let average = average(get(Counter::FinishedMillis), get(Counter::Finished));
+        rows.push(("average", average.map_or_else(|| "-".to_owned(), |millis| format!("{millis} ms a page"))));
+        rows.push(("runtime", format!("{}, {} finished a minute", clock(Duration::from_millis(runtime)), per_minute(get(Counter::Finished), runtime))));
+        if let Some(resources) = self.resources {
+            let plugin = get(Counter::PluginMicros) as f64 / 1e6;
+            rows.push(("cost", format!("{:.1} s of CPU ({plugin:.1} s in the plugin), {} MB at most", resources.cpu_seconds, resources.peak_memory_bytes >> 20)));
+        }
+        let mut table: String = rows.iter().map(|(name, value)| format!("  {name:<9} {value}\n")).collect();
+        for error in self.errors {
+            table.push_str(&format!("  error     {} × {}: {} ({})\n", error.count, error.code, one_line(&error.message), error.url));
+        }
+        table
+    }
+
+    fn by(&self, name: impl Fn(&Counter) -> Option<String>) -> Map<String, Value> {
+        self.statistics.iter().filter(|(_, count)| *count > 0).filter_map(|(counter, count)| Some((name(counter)?, count.into()))).collect()
+    }
+
+    // As in Crawlee: the number at index n counts the requests that ended after n retries.
+    fn retry_histogram(&self) -> Vec<u64> {
+        let mut histogram = Vec::new();
+        for (counter, count) in self.statistics.iter() {
+            if let Counter::EndedAfterRetries(retries) = counter
+                && let Ok(index) = usize::try_from(*retries)
+                && index < 1_000
+            {
+                histogram.resize(histogram.len().max(index + 1), 0);
+                histogram[index] = count;
+            }
+        }
+        histogram
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect()
+}
+
+fn average(total: u64, count: u64) -> Option<u64> {
+    (count > 0).then(|| total / count)
+}
+
+fn per_minute(count: u64, runtime_millis: u64) -> u64 {
+    (count * 60_000).checked_div(runtime_millis).unwrap_or(0)
+}

@@ -1,0 +1,75 @@
+//! Where crawls without `--job` are kept: a folder each under ./storage/runs, the last five.
+//!
+//! Decision: a name that sorts by time, so that "the last" needs no index. A folder that is in use is never removed.
+
+use anyhow::{Context, Result, bail};
+use nephila_model::Timestamp;
+use nephila_store::{JobDir, JobStatus, read_status};
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "storage/runs";
+
+/// Runs that are kept.
+const KEPT: usize = 5;
+
+/// A folder for a new run of a plugin. It is not made yet.
+///
+/// # Errors
+/// If no name is free.
+pub fn fresh(plugin: &str) -> Result<PathBuf> {
+    let at = Timestamp::now().as_millis();
+    // Two runs that begin within a millisecond take turns.
+    let names = (0..1_000).map(|again| Path::new(FOLDER).join(format!("{:015}-{plugin}", at + again)));
+    match names.into_iter().find(|folder| !folder.exists()) {
+        Some(folder) => Ok(folder),
+        None => bail!("{FOLDER} has no free name; remove some of its folders"),
+    }
+}
+
+/// Removes the oldest runs beyond those that are kept. What is in use, or is no job, stays.
+///
+/// # Errors
+/// If the folder cannot be read, or a run not be removed.
+pub fn prune() -> Result<()> {
+    for old in newest_first()?.iter().skip(KEPT) {
+        if look(old).is_some_and(|status| !status.in_use) {
+            std::fs::remove_dir_all(old).with_context(|| format!("the old run {} cannot be removed", old.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// This plugin's last unfinished run.
+///
+/// # Errors
+/// If there is none, with the way out.
+pub fn last_unfinished(plugin: &str) -> Result<PathBuf> {
+    let unfinished = |folder: &PathBuf| {
+        look(folder).is_some_and(|status| status.crawl.plugin_name == plugin && !status.in_use && is_unfinished(&status))
+    };
+    match newest_first()?.into_iter().find(unfinished) {
+        Some(folder) => Ok(folder),
+        None => bail!("no unfinished crawl of `{plugin}` is kept under {FOLDER}; leave --resume out to start one"),
+    }
+}
+
+fn look(folder: &Path) -> Option<JobStatus> {
+    JobDir::existing(folder).and_then(|dir| read_status(&dir)).ok()
+}
+
+fn is_unfinished(status: &JobStatus) -> bool {
+    status.crawl.ending.as_ref().is_none_or(|ending| ending.reason != "finished")
+}
+
+fn newest_first() -> Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(FOLDER) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("{FOLDER} cannot be read")),
+    };
+    let mut folders: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders.reverse();
+    Ok(folders)
+}

@@ -1,0 +1,67 @@
+//! What a sink needs from a store: rows after a cursor, and a place for the cursor.
+//!
+//! Decision: three calls, not the store. A sink cannot commit, claim or look at requests, its tests need no store, and a job
+//! that does not exist yet can be checked ([`NoRows`]). The price is a type parameter on [`crate::Exporter`].
+
+use nephila_model::{CrawlId, DatasetName};
+use nephila_store::{DatasetSlice, SinkRecord, Store, StoreError};
+use std::future::Future;
+use std::sync::Arc;
+
+/// The committed rows of one dataset, and the cursors of those who read them.
+pub trait Rows: Send + Sync {
+    /// Rows after a cursor (0: from the beginning), at most `limit`, oldest first.
+    fn slice(&self, after: i64, limit: usize) -> impl Future<Output = Result<DatasetSlice, StoreError>> + Send;
+
+    /// Where a sink stands; `None` if it never wrote.
+    fn sink(&self, target: &str) -> impl Future<Output = Result<Option<SinkRecord>, StoreError>> + Send;
+
+    /// Notes where a sink stands, for good.
+    fn put_sink(&self, record: &SinkRecord) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// A crawl's own dataset.
+#[derive(Clone)]
+pub struct CrawlRows {
+    store: Arc<dyn Store>,
+    crawl: CrawlId,
+}
+
+impl CrawlRows {
+    /// The rows of this crawl.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, crawl: CrawlId) -> Self {
+        Self { store, crawl }
+    }
+}
+
+impl Rows for CrawlRows {
+    async fn slice(&self, after: i64, limit: usize) -> Result<DatasetSlice, StoreError> {
+        self.store.dataset_slice(self.crawl, &DatasetName::Default, after, limit).await
+    }
+
+    async fn sink(&self, target: &str) -> Result<Option<SinkRecord>, StoreError> {
+        self.store.sink(self.crawl, target).await
+    }
+
+    async fn put_sink(&self, record: &SinkRecord) -> Result<(), StoreError> {
+        self.store.put_sink(self.crawl, record).await
+    }
+}
+
+/// A crawl that has not begun: no rows, no cursors.
+pub(crate) struct NoRows;
+
+impl Rows for NoRows {
+    async fn slice(&self, _after: i64, _limit: usize) -> Result<DatasetSlice, StoreError> {
+        Ok(DatasetSlice::default())
+    }
+
+    async fn sink(&self, _target: &str) -> Result<Option<SinkRecord>, StoreError> {
+        Ok(None)
+    }
+
+    async fn put_sink(&self, _record: &SinkRecord) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! The effects of a call while it runs, within its quotas.
+//!
+//! Decision: every effect pays for its bytes before it is kept; what does not fit changes nothing and is said to the plugin with
+//! the code `quota`. Nothing leaves this before the call has ended well.
+
+use crate::Limits;
+use crate::fault::Fault;
+use nephila_model::{DatasetName, Effects, ItemPush, KeyValueWrite, KvStoreName, KvValue, NewRequest, RefusedReason, UniqueKey};
+use std::collections::{HashMap, HashSet};
+
+/// Effects in the making.
+pub(crate) struct Draft {
+    limits: Limits,
+    effects: Effects,
+    bytes: usize,
+    /// Keys of requests that this call enqueued.
+    enqueued: HashSet<UniqueKey>,
+    /// Where the last write of a key-value key stands.
+    written: HashMap<(KvStoreName, String), usize>,
+}
+
+impl Draft {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, effects: Effects::default(), bytes: 0, enqueued: HashSet::new(), written: HashMap::new() }
+    }
+
+    /// What was asked for.
+    pub(crate) fn into_effects(self) -> Effects {
+        self.effects
+    }
+
+    /// Pays for an effect.
+    pub(crate) fn pay(&mut self, bytes: usize) -> Result<(), Fault> {
+        let total = self.bytes.saturating_add(bytes);
+        if total > self.limits.effect_bytes {
+            let allowed = self.limits.effect_bytes >> 20;
+            return Err(Fault::quota(format!(
+                "the effects of one call may have {allowed} MiB; split the work over several requests"
+            )));
+        }
+        self.bytes = total;
+        Ok(())
+    }
+
+    /// Whether this call enqueued the request already.
+    pub(crate) fn has(&self, key: &UniqueKey) -> bool {
+        self.enqueued.contains(key)
+    }
+
+    /// How many more requests the call may enqueue.
+    pub(crate) fn requests_left(&self) -> usize {
+        self.limits.requests.saturating_sub(self.effects.requests.len())
+    }
+
+    /// Enqueues a request.
+    pub(crate) fn enqueue(&mut self, request: NewRequest) -> Result<(), Fault> {
+        if self.requests_left() == 0 {
+            let allowed = self.limits.requests;
+            return Err(Fault::quota(format!("one call may enqueue {allowed} requests; enqueue the rest from another page")));
+        }
+        self.pay(weight(&request))?;
+        self.enqueued.insert(request.unique_key);
+        self.effects.requests.push(request);
+        Ok(())
+    }
+
+    /// Counts a request that was refused.
+    pub(crate) fn refuse(&mut self, reason: RefusedReason) {
+        let count = self.effects.refused.entry(reason).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Pushes items; all of them, or none.
+    pub(crate) fn push(&mut self, dataset: &DatasetName, items: Vec<String>) -> Result<(), Fault> {
+        let limits = self.limits;
+        if let Some(large) = items.iter().find(|item| item.len() > limits.item_bytes) {
+            let (bytes, allowed) = (large.len(), limits.item_bytes);
+            return Err(Fault::quota(format!(
+                "an item has {bytes} bytes, and {allowed} are allowed; keep large values in a key-value store"
+            )));
+        }
+        if self.effects.items.len() + items.len() > limits.items {
+            let allowed = limits.items;
+            return Err(Fault::quota(format!("one call may push {allowed} items; split the work over several requests")));
+        }
+        self.pay(items.iter().map(|item| item.len() + 48).sum())?;
+        self.effects.items.extend(items.into_iter().map(|json| ItemPush { dataset: dataset.clone(), json }));
+        Ok(())
+    }
+
+    /// The call's own last write of a key; `None` if it wrote none.
+    pub(crate) fn written(&self, store: &KvStoreName, key: &str) -> Option<Option<&KvValue>> {
+        let place = *self.written.get(&(store.clone(), key.to_owned()))?;
+        self.effects.key_values.get(place).map(|write| write.value.as_ref())
+    }
+
+    /// Writes a value, or removes it.
+    pub(crate) fn write(&mut self, store: KvStoreName, key: String, value: Option<KvValue>) -> Result<(), Fault> {
+        let bytes = value.as_ref().map_or(0, |value| value.value.len() + value.content_type.len());
+        self.pay(bytes + 2 * key.len() + 200)?;
+        self.written.insert((store.clone(), key.clone()), self.effects.key_values.len());
+        self.effects.key_values.push(KeyValueWrite { store, key, value });
+        Ok(())
+    }
+
+    /// Ends the crawl.
+    pub(crate) fn stop(&mut self, reason: String) {
+        self.effects.stop = Some(reason);
+    }
+
+    /// Sets the status message.
+    pub(crate) fn status_message(&mut self, message: String) {
+        self.effects.status_message = Some(message);
+    }
+}
+
+fn weight(request: &NewRequest) -> usize {
+    let spec = &request.spec;
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    request.url.as_str().len()
+        + text(&request.label)
+        + text(&spec.user_data)
+        + text(&spec.session_id)
+        + text(&spec.extra_json)
+        + spec.payload.as_ref().map_or(0, bytes::Bytes::len)
+        + spec.headers.iter().map(|header| header.name.len() + header.value.len() + 48).sum::<usize>()
+        + spec.accepted_statuses.len() * 4
+        + 200
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_pushed_whole_or_not_at_all() {
+        let mut draft = Draft::new(Limits { items: 3, item_bytes: 4, ..Limits::default() });
+        let push = |draft: &mut Draft, items: &[&str]| {
+            draft.push(&DatasetName::Default, items.iter().map(ToString::to_string).collect())
+        };
+        push(&mut draft, &["{}", "{}"]).expect("fits");
+        assert!(push(&mut draft, &["{}", "{}"]).is_err(), "a fourth");
+        assert!(push(&mut draft, &["{   }"]).is_err(), "too large");
+        push(&mut draft, &["{}"]).expect("fits");
+        assert_eq!(draft.into_effects().items.len(), 3);
+    }
+
+    #[test]
+    fn all_effects_together_have_one_budget() {
+        let mut draft = Draft::new(Limits { effect_bytes: 1_000, ..Limits::default() });
+        let value = |bytes| Some(KvValue { content_type: String::new(), value: vec![0; bytes].into() });
+        draft.write(KvStoreName::Default, "a".into(), value(500)).expect("fits");
+        assert!(draft.write(KvStoreName::Default, "b".into(), value(500)).is_err());
+        assert!(draft.written(&KvStoreName::Default, "b").is_none());
+        draft.write(KvStoreName::Default, "a".into(), None).expect("fits");
+        assert_eq!(draft.written(&KvStoreName::Default, "a"), Some(None));
+    }
+}

@@ -1,0 +1,131 @@
+//! Which entry points a component exports.
+//!
+//! Decision: the exports say it, nothing else does: an absent interface means "not subscribed", so that no list can disagree with the
+//! code. Names are looked up once per component; that the types fit is found out with the first instance, at load.
+
+use crate::bindings::exports::nephila::crawler::{failure, finish, handler, manifest};
+use crate::sandbox::Inside;
+use wasmtime::component::{Instance, InstancePre};
+
+/// The version of `nephila:crawler` that this host speaks.
+pub(crate) const CONTRACT: &str = "0.1.0";
+
+/// Which entry points a plugin has. `handler` it always has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryPoints {
+    /// Whether it describes itself.
+    pub manifest: bool,
+    /// Whether it hears of requests that are given up.
+    pub failure: bool,
+    /// Whether it hears of the end of the crawl.
+    pub finish: bool,
+}
+
+/// Where the entry points are in the component.
+pub(crate) struct Indices {
+    handler: handler::GuestIndices,
+    manifest: Option<manifest::GuestIndices>,
+    failure: Option<failure::GuestIndices>,
+    finish: Option<finish::GuestIndices>,
+}
+
+/// The entry points of an instance.
+pub(crate) struct Guests {
+    pub(crate) handler: handler::Guest,
+    pub(crate) manifest: Option<manifest::Guest>,
+    pub(crate) failure: Option<failure::Guest>,
+    pub(crate) finish: Option<finish::Guest>,
+}
+
+/// An entry point that is there, but not as the contract has it.
+pub(crate) struct Mistyped {
+    pub(crate) entry_point: &'static str,
+    pub(crate) cause: String,
+}
+
+impl Mistyped {
+    fn of(entry_point: &'static str) -> impl Fn(wasmtime::Error) -> Self {
+        move |error| Self { entry_point, cause: crate::failure::one_line(&format!("{error:#}"), 400) }
+    }
+}
+
+/// The full name of an entry point's interface.
+pub(crate) fn interface(name: &str) -> String {
+    format!("nephila:crawler/{name}@{CONTRACT}")
+}
+
+impl Indices {
+    /// Looks the names up; none if there is no handler.
+    pub(crate) fn new(pre: &InstancePre<Inside>) -> Result<Option<Self>, Mistyped> {
+        let has = |name: &str| pre.component().get_export_index(None, &interface(name)).is_some();
+        if !has("handler") {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            handler: handler::GuestIndices::new(pre).map_err(Mistyped::of("handler"))?,
+            manifest: has("manifest").then(|| manifest::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("manifest"))?,
+            failure: has("failure").then(|| failure::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("failure"))?,
+            finish: has("finish").then(|| finish::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("finish"))?,
+        }))
+    }
+
+    /// Which there are.
+    pub(crate) fn entry_points(&self) -> EntryPoints {
+        EntryPoints { manifest: self.manifest.is_some(), failure: self.failure.is_some(), finish: self.finish.is_some() }
+    }
+
+    /// Takes them from an instance, and checks their types.
+    pub(crate) fn load(&self, store: &mut wasmtime::Store<Inside>, instance: &Instance) -> Result<Guests, Mistyped> {
+        macro_rules! optional {
+            ($name:ident) => {
+                match &self.$name {
+                    Some(indices) => Some(indices.load(&mut *store, instance).map_err(Mistyped::of(stringify!($name)))?),
+                    None => None,
+                }
+            };
+        }
+        Ok(Guests {
+            handler: self.handler.load(&mut *store, instance).map_err(Mistyped::of("handler"))?,
+            manifest: optional!(manifest),
+            failure: optional!(failure),
+            finish: optional!(finish),
+        })
+    }
+}
+
+/// Whether a name is of the contract, and then of which version.
+pub(crate) fn contract_version(name: &str) -> Option<&str> {
+    name.strip_prefix("nephila:crawler/")?.split_once('@').map(|(_, version)| version)
+}
+
+/// Whether a plugin made for a version may run here: below 1.0 the minor version must be the same, from then on the major one. (A
+/// plugin of a later patch that uses what this host lacks is told so when it is linked.)
+pub(crate) fn speaks(version: &str) -> bool {
+    let track = |version: &str| {
+        let mut parts = version.split(['.', '-', '+']).map(|part| part.parse::<u64>().ok());
+        let (major, minor) = (parts.next().flatten()?, parts.next().flatten()?);
+        Some(if major == 0 { (0, minor) } else { (major, 0) })
+    };
+    track(version).is_some() && track(version) == track(CONTRACT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contract_is_that_of_the_wit_folder() {
+        let wit = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit/worlds.wit")).expect("the contract");
+        assert!(wit.starts_with(&format!("package nephila:crawler@{CONTRACT};")));
+    }
+
+    #[test]
+    fn versions_of_one_track_are_spoken() {
+        assert!(speaks("0.1.0") && speaks("0.1.7"));
+        for other in ["0.2.0", "1.0.0", "0", "", "x.y.z"] {
+            assert!(!speaks(other), "{other}");
+        }
+        assert_eq!(contract_version("nephila:crawler/page@0.2.0"), Some("0.2.0"));
+        assert_eq!(contract_version("wasi:io/poll@0.2.0"), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! Runs plugins: sandboxed WebAssembly components that understand a site.
+//!
+//! Decision: a call of a plugin is a message. A [`Call`] (request, page, a reader of what is committed) goes in, a [`CallReport`]
+//! (effects, or a typed failure, and what it cost) comes out; the plugin itself writes nothing, anywhere. No type of wasmtime
+//! leaves this crate, so that a call may cross a process border one day. By default every call gets a fresh sandbox; what that
+//! costs is in `pool.rs`.
+//!
+//! Where to look: what is loaded and what is refused, `load.rs`; what a call may spend, `limits.rs`; what a plugin may call, `imports/`;
+//! what is asked of pages, `page/`; how calls run and end, `plugin.rs` and `failure.rs`.
+
+mod bindings;
+mod cache;
+mod call;
+mod draft;
+mod engine;
+mod entry_points;
+mod failure;
+mod fault;
+mod host;
+mod imports;
+mod json;
+mod limits;
+mod load;
+mod load_error;
+mod logs;
+mod manifest;
+mod meter;
+mod names;
+mod page;
+mod plugin;
+mod pool;
+mod reads;
+mod sandbox;
+mod sniff;
+mod state_view;
+mod wasi;
+
+pub use call::{Call, CallMetrics, CallReport, CallSettings};
+pub use entry_points::EntryPoints;
+pub use failure::{CallFailure, ErrorInfo, LimitKind};
+pub use host::{HostConfig, PluginError, PluginHost};
+pub use limits::Limits;
+pub use load_error::LoadError;
+pub use manifest::Manifest;
+pub use page::ParsedPage;
+pub use plugin::Plugin;
+pub use pool::InstancePolicy;
+pub use reads::{DatasetSlice, ReadError, Reads};

@@ -1,0 +1,153 @@
+//! One sandbox: a store of its own, with everything that a plugin may touch inside it.
+//!
+//! Decision: what the host functions work on is [`Inside`], the data of the wasmtime store. It serves one call at a time; a call's
+//! handles carry the call's number and nothing else, so that the host drops a call's resources by counting on: a handle that a
+//! garbage collector lets go later, or never, is no error and reaches nothing.
+
+use crate::call::Call;
+use crate::draft::Draft;
+use crate::failure::{LimitKind, Stop};
+use crate::fault::Fault;
+use crate::limits::{Holdings, Limits};
+use crate::logs::Log;
+use crate::meter::CpuMeter;
+use crate::page::patterns::PatternCache;
+use crate::page::selectors::SelectorCache;
+use crate::state_view::StateView;
+use crate::wasi::Wasi;
+use std::sync::Arc;
+use std::time::Instant;
+use wasmtime::{Engine, Store, UpdateDeadline};
+
+/// What all sandboxes of a host share.
+pub(crate) struct Shared {
+    pub(crate) selectors: SelectorCache,
+    pub(crate) patterns: PatternCache,
+}
+
+/// What is inside a sandbox.
+pub(crate) struct Inside {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) log: Log,
+    pub(crate) holdings: Holdings,
+    pub(crate) cpu: Arc<CpuMeter>,
+    pub(crate) wasi: Wasi,
+    pub(crate) limits: Limits,
+    /// When the call must have ended.
+    pub(crate) deadline: Instant,
+    /// The number of the present call; handles carry it.
+    pub(crate) number: u32,
+    /// The present call; none while a plugin describes itself.
+    pub(crate) present: Option<Present>,
+}
+
+/// A call that runs.
+pub(crate) struct Present {
+    pub(crate) call: Call,
+    pub(crate) draft: Draft,
+    pub(crate) state: StateView,
+    pub(crate) host_calls: u64,
+    /// Documents that the plugin holds.
+    pub(crate) documents: usize,
+}
+
+impl Present {
+    fn new(call: Call) -> Self {
+        let limits = call.settings.limits;
+        Self { draft: Draft::new(limits), state: StateView::new(limits), host_calls: 0, documents: 0, call }
+    }
+}
+
+impl Inside {
+    /// The present call, for a host function that needs one.
+    pub(crate) fn present(&mut self) -> Result<&mut Present, Fault> {
+        let present = self.present.as_mut().ok_or_else(|| {
+            Fault::refused("denied", "there is no crawl here: a plugin describes itself without one; ask from a handler")
+        })?;
+        present.host_calls += 1;
+        Ok(present)
+    }
+
+    /// Begins a call in this sandbox; without one, the plugin describes itself.
+    fn begin(&mut self, call: Option<Call>, limits: Limits) {
+        let url = call.as_ref().map_or("", Call::url);
+        self.log.begin(url, limits.log_lines, limits.log_bytes);
+        self.limits = limits;
+        self.holdings.begin(limits);
+        self.cpu.reset();
+        self.deadline = Instant::now() + limits.wall;
+        self.number = self.number.wrapping_add(1);
+        self.present = call.map(Present::new);
+    }
+
+    /// Whether the call may go on. Asked at every tick.
+    fn check(&self) -> Result<(), Stop> {
+        let spent = self.cpu.spent();
+        if spent > self.limits.cpu {
+            return Err(cpu_spent(self.limits));
+        }
+        if Instant::now() > self.deadline {
+            return Err(wall_spent(self.limits));
+        }
+        Ok(())
+    }
+
+    /// Before work that the host does without asking a clock: whether there is any time left for it.
+    pub(crate) fn check_time(&self) -> Result<(), Fault> {
+        self.check().map_err(Fault::from)
+    }
+}
+
+fn cpu_spent(limits: Limits) -> Stop {
+    let allowed = limits.cpu.as_millis();
+    Stop::Limit(
+        LimitKind::Cpu,
+        format!("the plugin used its {allowed} ms of processor time; let it do less per page, or raise the limit"),
+    )
+}
+
+pub(crate) fn wall_spent(limits: Limits) -> Stop {
+    let allowed = limits.wall.as_millis();
+    Stop::Limit(
+        LimitKind::Wall,
+        format!("the call took longer than its {allowed} ms; let it do less per page, or raise the limit"),
+    )
+}
+
+/// Makes a sandbox. Nothing runs in it before a call has begun.
+pub(crate) fn store(engine: &Engine, shared: Arc<Shared>, name: Arc<str>, limits: Limits) -> Store<Inside> {
+    let log = Log::new(name);
+    let inside = Inside {
+        shared,
+        wasi: Wasi::new(log.clone(), limits.resources),
+        log,
+        holdings: Holdings::new(limits),
+        cpu: Arc::new(CpuMeter::default()),
+        limits,
+        deadline: Instant::now() + limits.wall,
+        number: 0,
+        present: None,
+    };
+    let mut store = Store::new(engine, inside);
+    store.limiter(|inside| &mut inside.holdings);
+    store.epoch_deadline_callback(|store| {
+        store.data().check()?;
+        // Each tick gives way to others; a plugin that computes cannot keep a worker for itself.
+        Ok(UpdateDeadline::Yield(1))
+    });
+    store
+}
+
+/// Begins a call in a sandbox: its own limits, budget and number.
+pub(crate) fn begin(store: &mut Store<Inside>, call: Option<Call>, limits: Limits) {
+    store.data_mut().begin(call, limits);
+    store.set_hostcall_fuel(limits.host_call_fuel);
+    store.set_max_component_handles(limits.handles);
+    store.set_epoch_deadline(1);
+}
+
+impl wasmtime_wasi::WasiView for Inside {
+    fn ctx(&mut self) -> wasmtime_wasi::WasiCtxView<'_> {
+        self.wasi.view()
+    }
+}

@@ -1,0 +1,114 @@
+//! The durable truth of a crawl: queue, dedup, datasets, key-value stores, state, statistics, sinks' cursors.
+//!
+//! Decision: one trait, [`Store`], and one contract suite ([`contract`]) that every implementation passes, invariants S1 to S11 of
+//! docs/architecture.md. Nothing above this crate knows how rows are kept, and nothing in here knows what a page or a plugin is.
+
+pub mod contract;
+mod error;
+mod job;
+mod memory;
+mod sqlite;
+mod types;
+
+pub use error::StoreError;
+pub use job::{JobDir, JobLock};
+pub use memory::MemoryStore;
+pub use sqlite::{Durability, SqliteStore, read_status};
+pub use types::{
+    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, JobStatus, KvEntry,
+    Leases, OpenedCrawl, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow, Woken,
+};
+
+use async_trait::async_trait;
+use nephila_model::{
+    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KvStoreName, KvValue, Lease, RequestId, RequestStatus, SiteId,
+    StateVersion, Statistics, Timestamp, UniqueKey,
+};
+
+/// What every store can do. All of it may be called from any task at any time; writes are serialised by the store.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Opens the crawl that `spec` describes: a new one, or the one of the same crawler id that the store has.
+    ///
+    /// A crawl is *unclean* if it was opened before and not closed since. If a durable mark says that the process died while it
+    /// handled a request ([`Store::mark_suspect`]), that counts against the request, and at the third time it is failed with
+    /// [`nephila_model::FailureCode::CRASHED_THE_HOST`] (S10). Takes every shard at a new epoch (S7: a single-process store leases
+    /// everything at once), so that outcomes of an earlier opening are stale from here on (S4).
+    ///
+    /// # Errors
+    /// S8: [`StoreError::OtherPlugin`], [`StoreError::OtherSiteMode`], [`StoreError::OtherNormaliser`], and then nothing has changed.
+    async fn open_crawl(&self, spec: &CrawlSpec) -> Result<OpenedCrawl, StoreError>;
+
+    /// Notes how this opening of the crawl ended. Without it the next opening finds the crawl unclean.
+    async fn close_crawl(&self, crawl: CrawlId, ending: &CrawlEnding) -> Result<(), StoreError>;
+
+    /// Sites that have ready requests (pending and due), at most `limit`, in the order asked for (S2). A read.
+    async fn ready_sites(&self, crawl: CrawlId, order: SiteOrder, limit: usize) -> Result<Vec<SiteHead>, StoreError>;
+
+    /// The first `limit` ready requests of a site in the site's order (S2). A read: claiming costs no write (S6).
+    async fn site_window(&self, crawl: CrawlId, site: SiteId, limit: usize) -> Result<SiteWindow, StoreError>;
+
+    /// Makes requests ready whose time has come, at most `limit`, earliest first, and says which sites gained and when the
+    /// next one is due. Costs nothing when nothing is due (S6: undue rows have an index of their own).
+    async fn wake_due(&self, crawl: CrawlId, now: Timestamp, limit: usize) -> Result<Woken, StoreError>;
+
+    /// Commits a group in one transaction. Answers one by one, in order: an outcome that is stale, decided already, in conflict, over a
+    /// limit, or refused by the engine changes nothing, and the rest commits (S3). What is answered survives kill -9 (S5).
+    ///
+    /// # Errors
+    /// Only what concerns the whole group, such as a full disk: then nothing of it was applied.
+    async fn commit(&self, crawl: CrawlId, group: Group) -> Result<Vec<CommitResult>, StoreError>;
+
+    /// Marks durably that this request is about to be decoded and handled alone (S10). The commit of its outcome, whatever it
+    /// says, or a clean close takes the mark away. A stale lease changes nothing and is an error.
+    async fn mark_suspect(&self, crawl: CrawlId, request: RequestId, lease: Lease) -> Result<(), StoreError>;
+
+    /// How many requests stand where. Costs the same however many there are (S6).
+    async fn counts(&self, crawl: CrawlId) -> Result<Counts, StoreError>;
+
+    /// The crawl's counters over all its starts.
+    async fn statistics(&self, crawl: CrawlId) -> Result<Statistics, StoreError>;
+
+    /// The crawl as it is now.
+    async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRecord, StoreError>;
+
+    /// Kinds of errors with a sample each, the most frequent first, at most `limit`. Retried ones count.
+    async fn errors(&self, crawl: CrawlId, limit: usize) -> Result<Vec<ErrorSample>, StoreError>;
+
+    /// Which of these keys were accepted, ever (S1). One answer each, in order.
+    async fn known(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<bool>, StoreError>;
+
+    /// Where the requests with these keys stand. One answer each, in order; `None` for one never accepted.
+    async fn lookup(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, StoreError>;
+
+    /// Whether a handled request of this label ended at this final key already.
+    async fn final_taken(&self, crawl: CrawlId, label: Option<&str>, key: UniqueKey) -> Result<bool, StoreError>;
+
+    /// A state value and when it last changed; version 0 for a key without a value.
+    async fn state_get(&self, crawler: &CrawlerId, key: &str) -> Result<StateRow, StoreError>;
+
+    /// The keys that have a value, in order, and when one was last added or removed.
+    async fn state_keys(&self, crawler: &CrawlerId) -> Result<(Vec<String>, StateVersion), StoreError>;
+
+    /// A value of a key-value store.
+    async fn kv_get(&self, crawl: CrawlId, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, StoreError>;
+
+    /// Committed items after a cursor (0: from the beginning), at most `limit`, in the order of their sequence. A row that is committed
+    /// later always has a greater sequence, so that a reader that goes on from `next` misses nothing.
+    async fn dataset_slice(
+        &self,
+        crawl: CrawlId,
+        dataset: &DatasetName,
+        after: i64,
+        limit: usize,
+    ) -> Result<DatasetSlice, StoreError>;
+
+    /// Where a sink stands; `None` if it never wrote.
+    async fn sink(&self, crawl: CrawlId, target: &str) -> Result<Option<SinkRecord>, StoreError>;
+
+    /// Notes where a sink stands. Survives what a commit survives.
+    async fn put_sink(&self, crawl: CrawlId, record: &SinkRecord) -> Result<(), StoreError>;
+
+    /// Makes everything durable and lets go of files. Later calls fail with [`StoreError::Closed`].
+    async fn close(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,290 @@
+//! The commit: a group of outcomes in one transaction, each of them whole or not at all (S3).
+//!
+//! Decision: an outcome is first *checked*, which only reads, and then *applied* inside a savepoint. What can refuse an outcome (its lease,
+//! its subject, a limit, what it saw of the state, what it would do to it) is asked in the check, so that the savepoint is rolled back only when
+//! the engine itself refuses a value. What a group counts, and what it does to sites, is added up and written once at its end. The order
+//! of the checks is the order in which [`Rejection`] lists them: whoever lost the lease learns nothing else.
+
+use super::datasets::Origin;
+use super::requests::Subject;
+use super::sites::{SiteCache, Touched};
+use super::trouble::Done;
+use super::{counters, crawls, requests, state};
+use nephila_model::{
+    Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, FailureReason, Group, Outcome, Rejection, RequestId,
+    Shard, SkipReason, StatsDelta, Subject as Decides, Verdict,
+};
+use rusqlite::Connection;
+use url::Url;
+
+/// Commits a group inside the transaction of `connection`.
+pub(crate) fn group(connection: &Connection, sites: &mut SiteCache, crawl: CrawlId, group: &Group) -> Done<Vec<CommitResult>> {
+    let mut commit = Commit::begin(connection, sites, crawl, group.limits)?;
+    let results = group.outcomes.iter().map(|outcome| commit.outcome(outcome)).collect::<Done<_>>()?;
+    commit.end()?;
+    Ok(results)
+}
+
+/// A group on its way.
+pub(super) struct Commit<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) sites: &'a mut SiteCache,
+    pub(super) crawl: crawls::Standing,
+    limits: CommitLimits,
+    items: u64,
+    ended: u64,
+    pub(super) last_id: i64,
+    turn: i64,
+    stats: StatsDelta,
+    touched: Touched,
+}
+
+/// What one outcome counts and touches; forgotten if the outcome is rolled back.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    pub(super) stats: StatsDelta,
+    pub(super) touched: Touched,
+    pub(super) accepted: i64,
+    pub(super) items: u64,
+    ended: u64,
+}
+
+/// An outcome that may be applied.
+struct Checked<'a> {
+    deed: Deed<'a>,
+    state: state::Plan,
+}
+
+enum Deed<'a> {
+    /// The crawl as a whole wants something done.
+    Crawl,
+    Finish,
+    Decide(Subject, &'a Verdict),
+    /// It was handled, but its page has been handled under another address.
+    SkipDuplicate(Subject, &'a Url),
+}
+
+impl<'a> Commit<'a> {
+    fn begin(connection: &'a Connection, sites: &'a mut SiteCache, crawl: CrawlId, limits: CommitLimits) -> Done<Self> {
+        let count = |counter| counters::get(connection, crawl, &counter);
+        let crawl_row = crawls::standing(connection, crawl)?;
+        Ok(Self {
+            connection,
+            sites,
+            limits,
+            items: if limits.max_items.is_some() { count(Counter::Items)? } else { 0 },
+            ended: if limits.max_requests.is_some() { count(Counter::Finished)? + count(Counter::Failed)? } else { 0 },
+            last_id: requests::last_id(connection)?,
+            turn: crawl_row.turn,
+            crawl: crawl_row,
+            stats: StatsDelta::default(),
+            touched: Touched::default(),
+        })
+    }
+
+    fn end(self) -> Done<()> {
+        counters::add(self.connection, self.crawl.id, &self.stats)?;
+        self.touched.settle(self.connection)?;
+        if self.turn != self.crawl.turn {
+            crawls::set_turn(self.connection, self.crawl.id, self.turn)?;
+        }
+        Ok(())
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> Done<CommitResult> {
+        let checked = match self.check(outcome)? {
+            Ok(checked) => checked,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
+        self.run("SAVEPOINT outcome")?;
+        let mut change = Change::default();
+        match self.apply(outcome, checked, &mut change) {
+            Ok(applied) => {
+                self.run("RELEASE outcome")?;
+                self.absorb(change, outcome);
+                Ok(Ok(applied))
+            }
+            Err(trouble) => {
+                let Some(words) = trouble.refused_value() else { return Err(trouble) };
+                self.run("ROLLBACK TO outcome")?;
+                self.run("RELEASE outcome")?;
+                // It may know sites that were rolled back.
+                self.sites.clear();
+                Ok(Err(Rejection::Engine(words)))
+            }
+        }
+    }
+
+    fn run(&self, sql: &str) -> Done<()> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    fn absorb(&mut self, change: Change, outcome: &Outcome) {
+        self.stats.merge(&change.stats);
+        self.touched.merge(change.touched);
+        self.last_id += change.accepted;
+        self.items += change.items;
+        self.ended += change.ended;
+        self.turn += i64::from(matches!(outcome.subject, Decides::Request(_)));
+        self.crawl.finish_done |= outcome.subject == Decides::Finish;
+    }
+
+    fn check<'o>(&self, outcome: &'o Outcome) -> Done<Result<Checked<'o>, Rejection>> {
+        let lease = outcome.lease;
+        if lease.epoch != self.crawl.epoch {
+            let (held, current) = (lease.epoch.0, self.crawl.epoch.0);
+            return Ok(Err(Rejection::Stale { shard: lease.shard.number(), held, current }));
+        }
+        let mut deed = match (outcome.subject, &outcome.verdict) {
+            (Decides::Finish | Decides::Crawl, Some(_)) => return Ok(Err(malformed("only a request has a verdict"))),
+            (Decides::Finish | Decides::Crawl, None) if lease.shard != Shard::CRAWL => {
+                return Ok(Err(malformed("the crawl's own outcomes need the lease on the crawl itself")));
+            }
+            // It may come often, and nothing would tell the items of one time from those of another.
+            (Decides::Crawl, None) if !outcome.effects.items.is_empty() => return Ok(Err(malformed("an item needs a page"))),
+            (Decides::Crawl, None) => Deed::Crawl,
+            (Decides::Finish, None) => Deed::Finish,
+            (Decides::Request(_), None) => return Ok(Err(malformed("a request needs a verdict"))),
+            // A row that has moved to a site of another shard since is no longer this claim's.
+            (Decides::Request(id), Some(verdict)) => match requests::pending(self.connection, self.crawl.id, id)? {
+                Some(subject) if subject.shard == lease.shard.number() => Deed::Decide(subject, verdict),
+                _ => return Ok(Err(Rejection::Decided)),
+            },
+        };
+        if matches!(deed, Deed::Finish) && self.crawl.finish_done {
+            return Ok(Err(Rejection::Decided));
+        }
+        let reached = |limit: Option<u64>, count| limit.is_some_and(|limit| count >= limit);
+        let full = reached(self.limits.max_items, self.items) || reached(self.limits.max_requests, self.ended);
+        if full && !matches!(deed, Deed::Crawl) {
+            return Ok(Err(Rejection::Deferred));
+        }
+        let (crawler, effects) = (self.crawl.crawler_id.as_str(), &outcome.effects);
+        if let Some(what) = state::changed_since(self.connection, crawler, &effects.state_reads)? {
+            return Ok(Err(Rejection::StateConflict { what }));
+        }
+        if let Deed::Decide(subject, Verdict::Handled { final_key, final_url, .. }) = deed {
+            let taken = requests::final_taken(self.connection, self.crawl.id, subject.label.as_deref(), final_key)?;
+            deed = match &outcome.verdict {
+                Some(verdict) if !taken => Deed::Decide(subject, verdict),
+                _ => Deed::SkipDuplicate(subject, final_url),
+            };
+        }
+        let writes = match deed {
+            Deed::Crawl | Deed::Finish | Deed::Decide(_, Verdict::Handled { .. } | Verdict::Failed { .. }) => {
+                effects.state_ops.as_slice()
+            }
+            _ => &[],
+        };
+        let state = state::plan(self.connection, crawler, writes, self.crawl.max_state_value)?;
+        Ok(state.map(|state| Checked { deed, state }).map_err(Rejection::State))
+    }
+
+    fn apply(&mut self, outcome: &Outcome, checked: Checked<'_>, change: &mut Change) -> Done<Applied> {
+        let mut applied = Applied { verdict: AppliedVerdict::AsGiven, accepted: Vec::new(), moved: None, items: 0 };
+        count_what_the_caller_knows(&outcome.stats, &mut change.stats);
+        let Checked { deed, state } = checked;
+        if !matches!(deed, Deed::SkipDuplicate(..)) {
+            for (reason, times) in &outcome.effects.refused {
+                change.stats.add(Counter::Refused(reason.code().to_owned()), i64::from(*times));
+            }
+        }
+        match deed {
+            Deed::Crawl => self.effects(&outcome.effects, Origin::Finish, &state, change, &mut applied)?,
+            Deed::Finish => {
+                crawls::finish(self.connection, self.crawl.id)?;
+                self.effects(&outcome.effects, Origin::Finish, &state, change, &mut applied)?;
+            }
+            Deed::Decide(subject, verdict) => {
+                self.serve(&subject, outcome, change)?;
+                self.decide(&subject, verdict, change, &mut applied)?;
+                let origin_key = match verdict {
+                    Verdict::Handled { final_key, .. } => Some(*final_key),
+                    Verdict::Failed { .. } => Some(subject.key),
+                    Verdict::Retry { .. } | Verdict::Skipped { .. } | Verdict::Moved { .. } => None,
+                };
+                if let Some(key) = origin_key {
+                    let origin = Origin::Request(subject.label.as_deref(), key);
+                    self.effects(&outcome.effects, origin, &state, change, &mut applied)?;
+                }
+            }
+            Deed::SkipDuplicate(subject, final_url) => {
+                self.serve(&subject, outcome, change)?;
+                self.skip(subject.id, SkipReason::DuplicateRedirect.code(), Some(final_url), change)?;
+                applied.verdict = AppliedVerdict::DuplicateRedirect;
+            }
+        }
+        Ok(applied)
+    }
+
+    // What every verdict does: the request leaves the ready ones, its site has had its turn, and it is no suspect any more.
+    fn serve(&self, subject: &Subject, outcome: &Outcome, change: &mut Change) -> Done<()> {
+        change.touched.ready(subject.site, if subject.ready { -1 } else { 0 });
+        change.touched.served(subject.site, self.turn + 1, outcome.site_next_allowed);
+        if self.crawl.suspect == Some(subject.id.0) {
+            crawls::clear_suspect(self.connection, self.crawl.id, subject.id)?;
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, subject: &Subject, verdict: &Verdict, change: &mut Change, applied: &mut Applied) -> Done<()> {
+        match verdict {
+            Verdict::Handled { final_key, final_url, status } => {
+                requests::handle(self.connection, subject, final_key, final_url, *status)?;
+                change.stats.add(Counter::Finished, 1);
+                change.end_of(subject);
+            }
+            Verdict::Failed { reason, final_url } => {
+                requests::fail(self.connection, subject.id, reason, final_url.as_ref())?;
+                change.stats.add(Counter::Failed, 1);
+                change.end_of(subject);
+                self.error(subject, reason, change)?;
+            }
+            Verdict::Retry { not_before, reason } => {
+                requests::retry(self.connection, subject.id, *not_before, reason)?;
+                change.stats.add(Counter::Retries, 1);
+                self.error(subject, reason, change)?;
+            }
+            Verdict::Skipped { reason, final_url } => self.skip(subject.id, reason.code(), final_url.as_ref(), change)?,
+            Verdict::Moved { url, site, chain, spec } => {
+                let row = self.sites.row(self.connection, self.crawl.id, site)?;
+                let request = requests::relocate(self.connection, subject, row, url, chain, spec)?;
+                change.touched.ready(row, 1);
+                applied.moved = Some((request, site.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&self, id: RequestId, reason: &str, final_url: Option<&Url>, change: &mut Change) -> Done<()> {
+        requests::skip(self.connection, id, reason, final_url)?;
+        change.stats.add(Counter::Skipped(reason.to_owned()), 1);
+        Ok(())
+    }
+
+    fn error(&self, subject: &Subject, reason: &FailureReason, change: &mut Change) -> Done<()> {
+        change.stats.add(Counter::Error(reason.code.as_str().to_owned()), 1);
+        counters::add_error(self.connection, self.crawl.id, reason.code.as_str(), &subject.url, &reason.message)
+    }
+}
+
+impl Change {
+    fn end_of(&mut self, subject: &Subject) {
+        self.stats.add(Counter::EndedAfterRetries(subject.retry_count), 1);
+        self.ended += 1;
+    }
+}
+
+fn malformed(words: &str) -> Rejection {
+    Rejection::Engine(words.to_owned())
+}
+
+// What says how many requests stand where is counted here alone, so that the counts can never disagree with the rows.
+fn count_what_the_caller_knows(from: &StatsDelta, to: &mut StatsDelta) {
+    for (counter, by) in from.iter() {
+        if !matches!(counter, Counter::Requests | Counter::Finished | Counter::Failed | Counter::Skipped(_)) {
+            to.add(counter.clone(), by);
+        }
+    }
+}

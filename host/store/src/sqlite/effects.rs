@@ -1,0 +1,51 @@
+//! The effects of a plugin's call, as rows. Part of the commit of its outcome.
+
+use super::commit::{Change, Commit};
+use super::datasets::{self, Origin};
+use super::trouble::Done;
+use super::{crawls, key_values, requests, state};
+use nephila_model::{Applied, Counter, DatasetName, Effects, NewRequest, RequestId};
+
+impl Commit<'_> {
+    /// Writes what a call asks for: requests, items, key-value pairs, state, and what it says about its crawl.
+    pub(super) fn effects(
+        &mut self,
+        effects: &Effects,
+        origin: Origin<'_>,
+        state: &state::Plan,
+        change: &mut Change,
+        applied: &mut Applied,
+    ) -> Done<()> {
+        for new in &effects.requests {
+            self.accept(new, change, applied)?;
+        }
+        for (dataset, count) in datasets::push(self.connection, self.crawl.id, origin, &effects.items)? {
+            let pushed = u64::try_from(count).unwrap_or(0);
+            applied.items += pushed;
+            match dataset {
+                DatasetName::Default => {
+                    change.items += pushed;
+                    change.stats.add(Counter::Items, count);
+                }
+                DatasetName::Named(name) => change.stats.add(Counter::ItemsOf(name.clone()), count),
+            }
+        }
+        key_values::write(self.connection, self.crawl.id, &effects.key_values)?;
+        state.write(self.connection, &self.crawl.crawler_id)?;
+        crawls::say(self.connection, self.crawl.id, effects.status_message.as_deref(), effects.stop.as_deref())
+    }
+
+    fn accept(&mut self, new: &NewRequest, change: &mut Change, applied: &mut Applied) -> Done<()> {
+        if requests::seen(self.connection, self.crawl.id, &new.unique_key, new.depth)? {
+            return Ok(());
+        }
+        let site = self.sites.row(self.connection, self.crawl.id, &new.site)?;
+        let id = RequestId(self.last_id + change.accepted + 1);
+        let request = requests::insert(self.connection, (self.crawl.id, self.crawl.order), id, site, new)?;
+        change.accepted += 1;
+        change.touched.ready(site, 1);
+        change.stats.add(Counter::Requests, 1);
+        applied.accepted.push((request, new.site.clone()));
+        Ok(())
+    }
+}

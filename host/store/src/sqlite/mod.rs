@@ -1,0 +1,65 @@
+//! The store in a SQLite file: rows, indexes, and one transaction per group.
+//!
+//! Decision: SQLite in WAL mode, one connection that writes and one that reads, each on a thread of its own. With groups of commits it
+//! writes more rows a second than a polite crawl of one machine ever makes, it is by far the best tested engine there is, and a job can be
+//! looked at with `sqlite3`. What it costs: one writer, and one machine. The same code over a database in memory is
+//! [`crate::MemoryStore`].
+
+mod commit;
+mod counters;
+mod crawls;
+mod datasets;
+mod effects;
+mod key_values;
+mod requests;
+mod rows;
+mod schema;
+mod sinks;
+mod sites;
+mod state;
+mod status;
+#[cfg(test)]
+mod tests;
+mod trouble;
+mod worker;
+
+pub(crate) use rows::{Backed, Rows};
+pub use status::read_status;
+
+use crate::{JobDir, JobLock, StoreError};
+
+/// What a commit that was acknowledged survives (S5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The death of the process. The default: the disk is synchronised when the log is folded into the file.
+    #[default]
+    Kill,
+    /// Loss of power too: the disk is synchronised at each commit.
+    PowerLoss,
+}
+
+/// A store in a job's folder.
+pub struct SqliteStore {
+    rows: Rows,
+}
+
+impl SqliteStore {
+    /// Opens the job in `dir`, or makes it. Blocks while it does.
+    ///
+    /// # Errors
+    /// S8: [`StoreError::NewerFormat`], [`StoreError::NotAJob`], [`StoreError::Damaged`], and then nothing has changed.
+    pub fn open(dir: JobDir, lock: JobLock, durability: Durability) -> Result<Self, StoreError> {
+        Ok(Self { rows: Rows::in_file(&dir, lock, durability)? })
+    }
+}
+
+impl Backed for SqliteStore {
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+/// A limit as SQL takes it.
+fn sql_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,196 @@
+//! What both stores are: two workers over one database, and each call of [`Store`] as a task for one of them.
+//!
+//! Decision: calls that only read go to the connection that reads, so that claims do not wait for a commit. They see every commit that was
+//! answered before they began. A database in memory has one connection for both.
+
+use super::sites::Touched;
+use super::trouble::{Done, Trouble};
+use super::worker::{Desk, Log, Worker};
+use super::{Durability, commit, counters, crawls, datasets, key_values, requests, schema, sinks, sites, state};
+use crate::{
+    Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, JobDir, JobLock, OpenedCrawl, SinkRecord, SiteHead,
+    SiteOrder, SiteWindow, StateRow, Store, StoreError, Woken,
+};
+use async_trait::async_trait;
+use nephila_model::{
+    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KvStoreName, KvValue, Lease, RequestId, RequestStatus, SiteId,
+    StateVersion, Statistics, Timestamp, UniqueKey,
+};
+use rusqlite::Connection;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A database with its workers.
+pub struct Rows {
+    // Dropped in this order: the writer is the last to leave the file, and the lock outlives both.
+    reader: Arc<Worker>,
+    writer: Arc<Worker>,
+    lock: Mutex<Option<JobLock>>,
+}
+
+impl Rows {
+    /// In a job's file.
+    pub(crate) fn in_file(dir: &JobDir, lock: JobLock, durability: Durability) -> Result<Self, StoreError> {
+        let path = dir.database();
+        let what: Arc<str> = path.display().to_string().into();
+        let told = |trouble: Trouble| trouble.into_error("open the job", &what);
+        let found = schema::inspect(dir)?;
+        let log = if found == (schema::Found::Job { dirty: false }) { Log::New } else { Log::Kept };
+        let writer =
+            schema::open_writer(dir, found, durability).and_then(|connection| Desk::new(connection, log)).map_err(told)?;
+        let writer = Worker::start("writer", what.clone(), writer)?;
+        let reader = schema::open_reader(&path).and_then(|connection| Desk::new(connection, Log::Foreign)).map_err(told)?;
+        let reader = Worker::start("reader", what.clone(), reader)?;
+        Ok(Self { reader: Arc::new(reader), writer: Arc::new(writer), lock: Mutex::new(Some(lock)) })
+    }
+
+    /// In memory.
+    pub(crate) fn in_memory() -> Result<Self, StoreError> {
+        let what: Arc<str> = "the store in memory".into();
+        let desk = schema::open_in_memory().and_then(|connection| Desk::new(connection, Log::Kept));
+        let desk = desk.map_err(|trouble| trouble.into_error("start", &what))?;
+        let worker = Arc::new(Worker::start("memory", what, desk)?);
+        Ok(Self { reader: worker.clone(), writer: worker, lock: Mutex::new(None) })
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        action: &'static str,
+        work: impl FnOnce(&Connection) -> Done<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.reader.call(action, |desk| work(&desk.connection)).await
+    }
+
+    /// The side that writes; for tests that arrange what the trait cannot.
+    pub(crate) fn writer(&self) -> &Worker {
+        &self.writer
+    }
+}
+
+/// What is a [`Store`] because it has [`Rows`].
+pub trait Backed: Send + Sync + 'static {
+    /// Its rows.
+    fn rows(&self) -> &Rows;
+}
+
+#[async_trait]
+impl<T: Backed> Store for T {
+    async fn open_crawl(&self, spec: &CrawlSpec) -> Result<OpenedCrawl, StoreError> {
+        let (spec, now) = (spec.clone(), Timestamp::now());
+        self.rows().writer().call("open the crawl", move |desk| desk.write(|rows, _| crawls::open(rows, &spec, now))).await
+    }
+
+    async fn close_crawl(&self, crawl: CrawlId, ending: &CrawlEnding) -> Result<(), StoreError> {
+        let ending = ending.clone();
+        self.rows().writer().call("close the crawl", move |desk| desk.write(|rows, _| crawls::close(rows, crawl, &ending))).await
+    }
+
+    async fn ready_sites(&self, crawl: CrawlId, order: SiteOrder, limit: usize) -> Result<Vec<SiteHead>, StoreError> {
+        self.rows().read("find ready sites", move |rows| sites::ready(rows, crawl, order, limit)).await
+    }
+
+    async fn site_window(&self, crawl: CrawlId, site: SiteId, limit: usize) -> Result<SiteWindow, StoreError> {
+        self.rows().read("read a site's queue", move |rows| requests::window(rows, crawl, site, limit)).await
+    }
+
+    async fn wake_due(&self, crawl: CrawlId, now: Timestamp, limit: usize) -> Result<Woken, StoreError> {
+        let next_due = self.rows().read("find due requests", move |rows| requests::next_due(rows, crawl)).await?;
+        if limit == 0 || next_due.is_none_or(|due| due > now) {
+            return Ok(Woken { sites: Vec::new(), next_due });
+        }
+        let wake = move |rows: &Connection| {
+            let mut touched = Touched::default();
+            for site in requests::wake(rows, crawl, now, limit)? {
+                touched.ready(site, 1);
+            }
+            touched.settle(rows)?;
+            let sites = touched.sites().map(|site| sites::head_of(rows, site)).collect::<Done<_>>()?;
+            Ok(Woken { sites, next_due: requests::next_due(rows, crawl)? })
+        };
+        self.rows().writer().call("wake due requests", move |desk| desk.write(|rows, _| wake(rows))).await
+    }
+
+    async fn commit(&self, crawl: CrawlId, group: Group) -> Result<Vec<CommitResult>, StoreError> {
+        let work = move |desk: &mut Desk| desk.write(|rows, sites| commit::group(rows, sites, crawl, &group));
+        self.rows().writer().call("commit", work).await
+    }
+
+    async fn mark_suspect(&self, crawl: CrawlId, request: RequestId, lease: Lease) -> Result<(), StoreError> {
+        let mark = move |desk: &mut Desk| desk.write(|rows, _| crawls::mark_suspect(rows, crawl, request, lease));
+        self.rows().writer().call("mark a suspect", mark).await
+    }
+
+    async fn counts(&self, crawl: CrawlId) -> Result<Counts, StoreError> {
+        self.rows().read("count requests", move |rows| counters::counts(rows, crawl)).await
+    }
+
+    async fn statistics(&self, crawl: CrawlId) -> Result<Statistics, StoreError> {
+        self.rows().read("read statistics", move |rows| counters::statistics(rows, crawl)).await
+    }
+
+    async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRecord, StoreError> {
+        self.rows().read("read the crawl", move |rows| crawls::record(rows, crawl)).await
+    }
+
+    async fn errors(&self, crawl: CrawlId, limit: usize) -> Result<Vec<ErrorSample>, StoreError> {
+        self.rows().read("read errors", move |rows| counters::errors(rows, crawl, limit)).await
+    }
+
+    async fn known(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<bool>, StoreError> {
+        let keys = keys.to_vec();
+        self.rows().read("look keys up", move |rows| requests::known(rows, crawl, &keys)).await
+    }
+
+    async fn lookup(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, StoreError> {
+        let keys = keys.to_vec();
+        self.rows().read("look requests up", move |rows| requests::lookup(rows, crawl, &keys)).await
+    }
+
+    async fn final_taken(&self, crawl: CrawlId, label: Option<&str>, key: UniqueKey) -> Result<bool, StoreError> {
+        let label = label.map(str::to_owned);
+        self.rows().read("look a page up", move |rows| requests::final_taken(rows, crawl, label.as_deref(), &key)).await
+    }
+
+    async fn state_get(&self, crawler: &CrawlerId, key: &str) -> Result<StateRow, StoreError> {
+        let (crawler, key) = (crawler.clone(), key.to_owned());
+        self.rows().read("read state", move |rows| state::get(rows, crawler.as_str(), &key)).await
+    }
+
+    async fn state_keys(&self, crawler: &CrawlerId) -> Result<(Vec<String>, StateVersion), StoreError> {
+        let crawler = crawler.clone();
+        self.rows().read("list state", move |rows| state::keys(rows, &crawler)).await
+    }
+
+    async fn kv_get(&self, crawl: CrawlId, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, StoreError> {
+        let (store, key) = (store.clone(), key.to_owned());
+        self.rows().read("read a key-value store", move |rows| key_values::get(rows, crawl, &store, &key)).await
+    }
+
+    async fn dataset_slice(
+        &self,
+        crawl: CrawlId,
+        dataset: &DatasetName,
+        after: i64,
+        limit: usize,
+    ) -> Result<DatasetSlice, StoreError> {
+        let dataset = dataset.clone();
+        self.rows().read("read a dataset", move |rows| datasets::slice(rows, crawl, &dataset, after, limit)).await
+    }
+
+    async fn sink(&self, crawl: CrawlId, target: &str) -> Result<Option<SinkRecord>, StoreError> {
+        let target = target.to_owned();
+        self.rows().read("read a sink's place", move |rows| sinks::get(rows, crawl, &target)).await
+    }
+
+    async fn put_sink(&self, crawl: CrawlId, record: &SinkRecord) -> Result<(), StoreError> {
+        let record = record.clone();
+        self.rows().writer().call("note a sink's place", move |desk| desk.write(|rows, _| sinks::put(rows, crawl, &record))).await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.rows().reader.close().await?;
+        self.rows().writer.close().await?;
+        // The next process may come.
+        drop(self.rows().lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! `use_state`: a map of JSON values per crawler id, each key a row.
+//!
+//! Decision: serialisability by verification. Every change of a value gets a number that was never given before in this map, so that a read
+//! still holds exactly if its number does; the listing has a number of its own for keys that come and go. The numbers come from one row
+//! per map, which outlives removed keys. An operation that leaves a value as it was changes no number.
+
+use super::trouble::Done;
+use crate::StateRow;
+use nephila_model::{CrawlerId, StateError, StateOp, StateRead, StateVersion, apply};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::BTreeMap;
+
+/// A value, and when it last changed.
+pub(crate) fn get(connection: &Connection, crawler: &str, key: &str) -> Done<StateRow> {
+    let query = "SELECT value, version FROM state WHERE crawler_id = ?1 AND key = ?2";
+    let found = connection
+        .prepare_cached(query)?
+        .query_row(params![crawler, key], |row| Ok(StateRow { value: Some(row.get(0)?), version: StateVersion(row.get(1)?) }))
+        .optional()?;
+    Ok(found.unwrap_or(StateRow { value: None, version: StateVersion(0) }))
+}
+
+/// The keys that have a value, and when one last came or went.
+pub(crate) fn keys(connection: &Connection, crawler: &CrawlerId) -> Done<(Vec<String>, StateVersion)> {
+    // One transaction: keys and version are of the same moment.
+    let transaction = connection.unchecked_transaction()?;
+    let mut statement = transaction.prepare_cached("SELECT key FROM state WHERE crawler_id = ?1 ORDER BY key")?;
+    let keys = statement.query_map([crawler.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok((keys, versions(&transaction, crawler.as_str())?.listing))
+}
+
+struct Versions {
+    last: i64,
+    listing: StateVersion,
+}
+
+fn versions(connection: &Connection, crawler: &str) -> Done<Versions> {
+    let query = "SELECT last, listing FROM state_versions WHERE crawler_id = ?1";
+    let read = |row: &rusqlite::Row<'_>| Ok(Versions { last: row.get(0)?, listing: StateVersion(row.get(1)?) });
+    let found = connection.prepare_cached(query)?.query_row([crawler], read).optional()?;
+    Ok(found.unwrap_or(Versions { last: 0, listing: StateVersion(0) }))
+}
+
+/// The first read that no longer holds: a key, or `listing`.
+pub(crate) fn changed_since(connection: &Connection, crawler: &str, reads: &[StateRead]) -> Done<Option<String>> {
+    let query = "SELECT version FROM state WHERE crawler_id = ?1 AND key = ?2";
+    for read in reads {
+        let (holds, what) = match read {
+            StateRead::Key { key, version } => {
+                let found = connection.prepare_cached(query)?.query_row(params![crawler, key], |row| row.get(0)).optional()?;
+                (found.unwrap_or(0) == version.0, key.as_str())
+            }
+            StateRead::Listing { version } => (versions(connection, crawler)?.listing == *version, "listing"),
+        };
+        if !holds {
+            return Ok(Some(what.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// What a list of operations comes to.
+#[derive(Debug, Default)]
+pub(crate) struct Plan(BTreeMap<String, Change>);
+
+#[derive(Debug)]
+struct Change {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// Applies operations, in order, to what is there, without writing.
+pub(crate) fn plan(connection: &Connection, crawler: &str, ops: &[StateOp], limit: usize) -> Done<Result<Plan, StateError>> {
+    let mut plan = Plan::default();
+    for op in ops {
+        if !plan.0.contains_key(op.key()) {
+            let before = get(connection, crawler, op.key())?.value;
+            plan.0.insert(op.key().to_owned(), Change { after: before.clone(), before });
+        }
+        let Some(change) = plan.0.get_mut(op.key()) else { continue };
+        match apply(change.after.as_deref(), op, limit) {
+            Ok(after) => change.after = after,
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    plan.0.retain(|_, change| change.before != change.after);
+    Ok(Ok(plan))
+}
+
+impl Plan {
+    /// Writes it, all at one new version.
+    pub(crate) fn write(&self, connection: &Connection, crawler: &str) -> Done<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let old = versions(connection, crawler)?;
+        let version = old.last + 1;
+        let put = "INSERT INTO state (crawler_id, key, value, version) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (crawler_id, key) DO UPDATE SET value = excluded.value, version = excluded.version";
+        let remove = "DELETE FROM state WHERE crawler_id = ?1 AND key = ?2";
+        for (key, change) in &self.0 {
+            match &change.after {
+                Some(value) => connection.prepare_cached(put)?.execute(params![crawler, key, value, version])?,
+                None => connection.prepare_cached(remove)?.execute(params![crawler, key])?,
+            };
+        }
+        let listed = self.0.values().any(|change| change.before.is_some() != change.after.is_some());
+        let listing = if listed { version } else { old.listing.0 };
+        let number = "INSERT INTO state_versions (crawler_id, last, listing) VALUES (?1, ?2, ?3)
+            ON CONFLICT (crawler_id) DO UPDATE SET last = excluded.last, listing = excluded.listing";
+        connection.prepare_cached(number)?.execute(params![crawler, version, listing])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! Where a job stands, for people who look from outside: also while it runs, and after it died.
+//!
+//! Decision: looking takes nothing away and leaves nothing behind. While a process works, or after one died, the log is read as SQLite
+//! reads it; a job at rest is read as a file that does not change.
+
+use super::schema::{self, Found};
+use super::{counters, crawls};
+use crate::{JobDir, JobStatus, StoreError};
+
+/// Errors that are shown.
+const SAMPLES: usize = 10;
+
+/// Reads where the job stands, without its lock. Of several crawls in it, the one that was opened last.
+///
+/// # Errors
+/// [`StoreError::NoJob`] if there is none, and what says that a file is damaged or of a newer format.
+pub fn read_status(dir: &JobDir) -> Result<JobStatus, StoreError> {
+    let in_use = dir.in_use();
+    let no_job = || StoreError::NoJob { dir: dir.path().to_owned() };
+    let dirty = match schema::inspect(dir)? {
+        Found::Nothing => return Err(no_job()),
+        Found::Job { dirty } => dirty,
+    };
+    let read = || {
+        let connection = schema::open_onlooker(dir, !in_use && !dirty)?;
+        // One transaction: all numbers are of the same moment.
+        let moment = connection.unchecked_transaction()?;
+        let crawl = crawls::last_opened(&moment)?.ok_or_else(no_job)?;
+        let counts = counters::counts(&moment, crawl.id)?;
+        let statistics = counters::statistics(&moment, crawl.id)?;
+        let errors = counters::errors(&moment, crawl.id, SAMPLES)?;
+        Ok(JobStatus { crawl, in_use, counts, statistics, errors })
+    };
+    read().map_err(|trouble: super::trouble::Trouble| trouble.into_error("read the job", &dir.database().display().to_string()))
+}

@@ -1,0 +1,257 @@
+//! What goes in and out of a store besides the data of `nephila-model`.
+
+use nephila_model::{
+    CrawlId, CrawlerId, Epoch, Lease, QueuedRequest, Shard, SiteBy, SiteId, SiteKey, StateVersion, Statistics, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+/// Whether a store may hold crawls of other plugins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Company {
+    /// A job folder: one plugin's. Another plugin's crawl in it is refused (S8).
+    Alone,
+    /// Many crawls, told apart by their crawler ids (S11).
+    Shared,
+}
+
+/// In which order requests of equal priority are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CrawlOrder {
+    /// First in, first out: breadth first. The default.
+    #[default]
+    Fifo,
+    /// Last in, first out: depth first.
+    Lifo,
+}
+
+/// Which crawl is to be opened, and how it is set. What is fixed when it is made is compared when it is opened again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrawlSpec {
+    /// Whether others may be in the store.
+    pub company: Company,
+    /// The crawler id (`--id`): with the store, the crawl's identity.
+    pub crawler_id: CrawlerId,
+    /// The plugin's name. Another one is refused.
+    pub plugin_name: String,
+    /// SHA-256 of the component, in hexadecimal. Another one is an upgrade: noted, allowed.
+    pub plugin_digest: String,
+    /// What is one site. Fixed.
+    pub site_by: SiteBy,
+    /// Order among equal priorities. May change: it acts on requests accepted from then on.
+    pub order: CrawlOrder,
+    /// Bytes of a state value at most.
+    pub max_state_value: usize,
+}
+
+/// A crawl as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CrawlRecord {
+    /// Its row.
+    pub id: CrawlId,
+    /// The crawler id.
+    pub crawler_id: CrawlerId,
+    /// The plugin's name.
+    pub plugin_name: String,
+    /// The plugin's digest at the last opening.
+    pub plugin_digest: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last opened.
+    pub opened_at: Timestamp,
+    /// How often it was opened.
+    pub openings: u64,
+    /// How the last opening ended; `None` while it runs, or if it died.
+    pub ending: Option<CrawlEnding>,
+    /// Whether the finish entry point has been called and committed.
+    pub finish_done: bool,
+    /// The last status message that the plugin set.
+    pub status_message: Option<String>,
+    /// The reason that the plugin gave to stop the crawl, until the next opening.
+    pub stop_reason: Option<String>,
+}
+
+/// How an opening of a crawl ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CrawlEnding {
+    /// The status (SUCCEEDED, ABORTED, …; the words of cli.md).
+    pub status: String,
+    /// Why it ended (`finished`, `max-items`, `signal`, …).
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// All shards of a crawl, taken at once. A store that leases shards one by one gives each its own epoch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leases {
+    epoch: Epoch,
+}
+
+impl Leases {
+    /// Every shard at one epoch.
+    #[must_use]
+    pub const fn all_at(epoch: Epoch) -> Self {
+        Self { epoch }
+    }
+
+    /// The lease on a shard.
+    #[must_use]
+    pub const fn of(&self, shard: Shard) -> Lease {
+        Lease { shard, epoch: self.epoch }
+    }
+}
+
+/// A crawl that was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedCrawl {
+    /// The crawl as it is now.
+    pub record: CrawlRecord,
+    /// The right to decide about its sites.
+    pub leases: Leases,
+    /// Whether it is new: nothing was ever accepted.
+    pub fresh: bool,
+    /// Whether an earlier opening died without closing it. Then each site waits its full delay first (S7), and the first claims are
+    /// suspects (S10).
+    pub unclean: bool,
+    /// How the opening before this one ended, if it was closed.
+    pub previous_ending: Option<CrawlEnding>,
+    /// The digest of the plugin of the opening before, if it was another.
+    pub upgraded_from: Option<String>,
+}
+
+/// By what sites are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteOrder {
+    /// The highest priority among a site's ready requests first; among equals as [`SiteOrder::ByTurn`].
+    ByHead,
+    /// The site that was served longest ago first: no ready site waits for ever.
+    ByTurn,
+}
+
+/// A site that has ready requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteHead {
+    /// Its row.
+    pub id: SiteId,
+    /// Its name.
+    pub key: SiteKey,
+    /// The highest priority among its ready requests.
+    pub head_priority: i32,
+    /// When it may be asked next, as of the last commit.
+    pub next_allowed: Timestamp,
+}
+
+/// The head of a site's queue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SiteWindow {
+    /// Ready requests in the site's order.
+    pub requests: Vec<QueuedRequest>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// What [`crate::Store::wake_due`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Woken {
+    /// Sites that have ready requests now which they had not before, with their heads.
+    pub sites: Vec<SiteHead>,
+    /// When the next request is due; `None` if none waits for a time. In the past if `limit` cut the list.
+    pub next_due: Option<Timestamp>,
+}
+
+/// How many requests stand where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// Waiting, in flight ones included.
+    pub pending: u64,
+    /// Done.
+    pub handled: u64,
+    /// Given up.
+    pub failed: u64,
+    /// Set aside.
+    pub skipped: u64,
+}
+
+/// A state value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateRow {
+    /// JSON; `None` if the key has no value.
+    pub value: Option<String>,
+    /// When it last changed.
+    pub version: StateVersion,
+}
+
+/// A part of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DatasetSlice {
+    /// The rows, oldest first.
+    pub rows: Vec<DatasetRow>,
+    /// Whether there are more after the last one.
+    pub more: bool,
+}
+
+/// A committed item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatasetRow {
+    /// Its place in the dataset; the cursor after it.
+    pub sequence: i64,
+    /// Its identity: hash of dataset, label, final key and ordinal, 32 hexadecimal digits. The same page crawled again gives the same.
+    pub id: String,
+    /// The item, a JSON object in one line.
+    pub json: String,
+}
+
+/// A key of a key-value store with what is known of its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KvEntry {
+    /// The key.
+    pub key: String,
+    /// Its media type.
+    pub content_type: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Where a sink stands. Opaque to the store but for `target`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SinkRecord {
+    /// What it writes to, as its kind names it: its identity within the crawl.
+    pub target: String,
+    /// The sequence of the last row that it has written for good.
+    pub cursor: i64,
+    /// What its kind must remember, as JSON.
+    pub state: String,
+}
+
+/// Where a job stands, as `nephila status` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobStatus {
+    /// The crawl.
+    pub crawl: CrawlRecord,
+    /// Whether a process has the job open now.
+    pub in_use: bool,
+    /// How many requests stand where.
+    pub counts: Counts,
+    /// Its counters.
+    pub statistics: Statistics,
+    /// Up to ten errors with a sample: code, count, sample URL, sample message.
+    pub errors: Vec<ErrorSample>,
+}
+
+/// A kind of error with one example.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorSample {
+    /// Its code.
+    pub code: String,
+    /// How often, retried ones included.
+    pub count: u64,
+    /// The URL of the first one.
+    pub url: String,
+    /// Its message.
+    pub message: String,
+}

@@ -1,0 +1,109 @@
+//! A plugin is a type that implements [`Crawler`]; [`plugin!`](crate::plugin) makes the component's exports of it.
+//!
+//! The type carries no data: every page gets a sandbox of its own, so that nothing could live in it from page to page.
+//! What must live longer goes to [`state`](crate::state).
+
+use crate::bindings::imports::nephila::crawler::{context, types};
+use crate::bindings::{failure, finish, handler, manifest};
+use crate::{Call, Error, HandlerResult, Manifest, panic};
+
+/// Why a request failed for good: a stable `code`, a `message`, the `attempts` made, and the last `status` if any.
+pub use crate::bindings::failure::exports::nephila::crawler::failure::Reason as FailureReason;
+
+/// The code that understands a site.
+pub trait Crawler {
+    /// Says what the plugin is. Called once when it is loaded, without access to any crawl.
+    fn manifest() -> Manifest;
+
+    /// Called once per page. Its effects commit together with the request's mark; if it fails, none are kept.
+    fn handle(call: &Call) -> HandlerResult;
+
+    /// Called when a request is given up, if the plugin asks for it: `plugin!(Books: failure)`. There may be no page.
+    fn failure(call: &Call, reason: &FailureReason) -> HandlerResult {
+        let _ = (call, reason);
+        Ok(())
+    }
+
+    /// Called once when the queue is empty, if the plugin asks for it: `plugin!(Books: finish)`. May read datasets, and
+    /// may enqueue: then the crawl goes on.
+    fn finish() -> HandlerResult {
+        Ok(())
+    }
+}
+
+/// Makes a component of a [`Crawler`]. Once per crate, at its root.
+///
+/// Pages and the manifest are always exported. Further entry points are named after a colon; what is not named is not
+/// exported, so the host never calls it.
+///
+/// ```no_run
+/// # use nephila_sdk::prelude::*;
+/// # struct Books;
+/// # impl Crawler for Books {
+/// #     fn manifest() -> Manifest { Manifest::new("books", "1.0.0", "Books.") }
+/// #     fn handle(_: &Call) -> HandlerResult { Ok(()) }
+/// # }
+/// nephila_sdk::plugin!(Books: failure, finish);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! plugin {
+    ($crawler:ident) => { $crate::plugin!($crawler:); };
+    ($crawler:ident : $($entry:ident),* $(,)?) => {
+        // The names of the exports mean nothing to any other linker.
+        #[cfg(target_arch = "wasm32")]
+        const _: () = {
+            $crate::bindings::handler::export_handler!($crawler with_types_in $crate::bindings::handler);
+            $crate::bindings::manifest::export_manifest!($crawler with_types_in $crate::bindings::manifest);
+            $($crate::__plugin_entry!($entry $crawler);)*
+        };
+        #[cfg(not(target_arch = "wasm32"))]
+        const _: () = {
+            const fn is_a_crawler<T: $crate::Crawler>() {}
+            is_a_crawler::<$crawler>()
+        };
+    };
+}
+
+/// One further entry point.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __plugin_entry {
+    (failure $crawler:ident) => {
+        $crate::bindings::failure::export_failure!($crawler with_types_in $crate::bindings::failure);
+    };
+    (finish $crawler:ident) => {
+        $crate::bindings::finish::export_finish!($crawler with_types_in $crate::bindings::finish);
+    };
+    ($other:ident $crawler:ident) => {
+        compile_error!(concat!("no such entry point: `", stringify!($other), "`; there are `failure` and `finish`"));
+    };
+}
+
+impl<T: Crawler> handler::exports::nephila::crawler::handler::Guest for T {
+    fn handle(call: context::Call) -> Result<(), types::Error> {
+        panic::report_to_the_log();
+        T::handle(&Call::new(call)).map_err(Error::into_wit)
+    }
+}
+
+impl<T: Crawler> manifest::exports::nephila::crawler::manifest::Guest for T {
+    fn describe() -> manifest::exports::nephila::crawler::manifest::Description {
+        panic::report_to_the_log();
+        T::manifest().into_wit()
+    }
+}
+
+impl<T: Crawler> failure::exports::nephila::crawler::failure::Guest for T {
+    fn on_failure(call: context::Call, reason: FailureReason) -> Result<(), types::Error> {
+        panic::report_to_the_log();
+        T::failure(&Call::new(call), &reason).map_err(Error::into_wit)
+    }
+}
+
+impl<T: Crawler> finish::exports::nephila::crawler::finish::Guest for T {
+    fn on_finish() -> Result<(), types::Error> {
+        panic::report_to_the_log();
+        T::finish().map_err(Error::into_wit)
+    }
+}

@@ -1,0 +1,71 @@
+//! From a core module to a component, and what a component asks for and offers.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use wasmparser::{Parser, Payload};
+use wit_component::ComponentEncoder;
+
+/// Whose interfaces a plugin may import. Anything else, such as WASI, would be refused by the sandbox or cost it dear.
+const CONTRACT: &str = "nephila:crawler/";
+
+/// What a component asks for and offers, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Surface {
+    pub(crate) imports: Vec<String>,
+    pub(crate) exports: Vec<String>,
+}
+
+/// Encodes a core module, which carries the type of its component in a custom section.
+pub(crate) fn encode(module: &Path) -> Result<Vec<u8>> {
+    let bytes = std::fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
+    let encoded = ComponentEncoder::default().validate(true).module(&bytes).and_then(|mut encoder| encoder.encode());
+    encoded.with_context(|| format!("{} cannot be made a component", module.display()))
+}
+
+/// Reads the names that a component imports and exports.
+pub(crate) fn surface(component: &[u8]) -> Result<Surface> {
+    let mut surface = Surface::default();
+    let mut depth = 0_u32;
+    for payload in Parser::new(0).parse_all(component) {
+        match payload? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(imports) if depth == 0 => {
+                for import in imports {
+                    surface.imports.push(import?.name.name.to_owned());
+                }
+            }
+            Payload::ComponentExportSection(exports) if depth == 0 => {
+                for export in exports {
+                    surface.exports.push(export?.name.name.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(surface)
+}
+
+impl Surface {
+    /// What is imported beyond the contract.
+    pub(crate) fn unexpected(&self) -> Vec<&str> {
+        self.imports.iter().map(String::as_str).filter(|name| !name.starts_with(CONTRACT)).collect()
+    }
+
+    /// One line for people, without the name and version of the contract.
+    pub(crate) fn describe(&self) -> String {
+        format!("exports {}; imports {}", short(&self.exports), short(&self.imports))
+    }
+}
+
+fn short(names: &[String]) -> String {
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
+    let short = |name: &String| match name.strip_prefix(CONTRACT) {
+        Some(rest) => rest.split('@').next().unwrap_or(rest).to_owned(),
+        None => name.clone(),
+    };
+    names.iter().map(short).collect::<Vec<_>>().join(", ")
+}

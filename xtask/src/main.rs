@@ -1,0 +1,96 @@
+//! The project's tasks as cargo commands: `cargo xtask COMMAND`.
+//!
+//! Everything that a person or CI does with this repository more than once is here, in its own language: no make, no
+//! shell scripts, nothing to install first but Rust. A task calls the ones that it needs, so each works on a fresh clone.
+
+mod build;
+mod component;
+mod crash_test;
+mod demo;
+mod folders;
+mod packages;
+mod plugins;
+mod process;
+mod setup;
+mod site;
+mod test;
+mod toolchain;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::build::Profile;
+use crate::folders::Folders;
+
+/// The project's tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Find or install what is needed to compile plugins, and say what was found and done
+    Setup,
+    /// Build the host, the test site, and every example plugin as target/plugins/NAME.wasm
+    Build {
+        /// The dev profile, which compiles faster, and what it makes runs slower
+        #[arg(long)]
+        dev: bool,
+    },
+    /// Build the plugins only, those of the tests too
+    Plugins,
+    /// Build, crawl a bookshop on this machine, and check the result
+    Demo,
+    /// Everything that must pass before a commit: format, lints, plugins, tests
+    Test,
+    /// What CI runs: `test`, then a short crash test
+    Ci,
+    /// Kill a crawl at random points, resume it, and compare the result
+    CrashTest {
+        /// How many times to kill it
+        #[arg(long, default_value_t = 100)]
+        points: u32,
+        /// Further arguments of the crash test
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        more: Vec<String>,
+    },
+    /// Run the test site: `cargo xtask site bookshop --port 8000`
+    #[command(disable_help_flag = true)]
+    Site {
+        /// Arguments of nephila-site
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nfailed: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    let folders = Folders::find()?;
+    match task {
+        Task::Setup => setup::run(),
+        Task::Build { dev } => build::run(&folders, if dev { Profile::Dev } else { Profile::Release }),
+        Task::Plugins => plugins::build_all(&folders),
+        Task::Demo => demo::run(&folders),
+        Task::Test => test::run(&folders),
+        Task::Ci => {
+            test::run(&folders)?;
+            crash_test::run(&folders, 25, &[])
+        }
+        Task::CrashTest { points, more } => crash_test::run(&folders, points, &more),
+        Task::Site { arguments } => site::forward(&folders, &arguments),
+    }
+}
