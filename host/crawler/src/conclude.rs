@@ -8,8 +8,8 @@ use crate::line::Line;
 use crate::retry::{Chance, next_attempt};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
-    Applied, AppliedVerdict, Counter, DatasetName, Effects, FailureCode, FailureReason, Outcome, Rejection, SiteKey, SkipReason, StatsDelta, Subject,
-    Timestamp, Verdict,
+    Applied, AppliedVerdict, Counter, DatasetName, Effects, FailureCode, FailureReason, Outcome, Rejection, SiteKey, SkipReason,
+    StatsDelta, Subject, Timestamp, Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallReport, ParsedPage};
 use nephila_store::StoreError;
@@ -135,11 +135,7 @@ pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
             }
             Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_)))) => {
                 let code = if matches!(refused, Rejection::State(_)) { "state" } else { "refused-by-store" };
-                let reason = FailureReason {
-                    code: FailureCode(Cow::Borrowed(code)),
-                    message: refused.to_string(),
-                    status: None,
-                };
+                let reason = FailureReason { code: FailureCode(Cow::Borrowed(code)), message: refused.to_string(), status: None };
                 overruled = Some(if overruled.is_none() { Overruled::Once(reason) } else { Overruled::Twice(reason) });
             }
         }
@@ -228,7 +224,8 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     };
     let reads = effects.only_reads();
     if let CallFailure::Skip(info) = &failure {
-        let verdict = Verdict::Skipped { reason: SkipReason::Handler(info.code.clone()), final_url: Some(page.page().url.clone()) };
+        let verdict =
+            Verdict::Skipped { reason: SkipReason::Handler(info.code.clone()), final_url: Some(page.page().url.clone()) };
         return Decision { verdict, effects: reads, stats };
     }
     let reason = FailureReason {
@@ -249,7 +246,13 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
 }
 
 // The request fails for good: the plugin hears of it, and what it asks for commits with the failure.
-async fn give_up(line: &Line, visit: &Visit, reason: FailureReason, page: Option<Arc<ParsedPage>>, final_url: Option<Url>) -> Decision {
+async fn give_up(
+    line: &Line,
+    visit: &Visit,
+    reason: FailureReason,
+    page: Option<Arc<ParsedPage>>,
+    final_url: Option<Url>,
+) -> Decision {
     let verdict = Verdict::Failed { reason: reason.clone(), final_url };
     if !line.plugin.entry_points().failure {
         return Decision::bare(verdict);

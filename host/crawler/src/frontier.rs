@@ -61,7 +61,7 @@ impl<C> Frontier<C> {
         }
         for (site, limit) in self.scheduler.hungry() {
             let window = self.store.site_window(self.crawl, site, limit).await?;
-            self.scheduler.refill(site, window.requests, window.complete, Instant::now());
+            self.scheduler.refill(site, window, Instant::now());
         }
         Ok(())
     }
@@ -91,16 +91,25 @@ impl<C> Frontier<C> {
             return;
         }
         let now = Instant::now();
-        for (row, _) in applied.accepted.into_iter().chain(applied.moved) {
+        for (row, _) in applied.accepted {
             // A site that is not in memory is read with the next refill, with its next-allowed time.
             self.sites_complete &= self.scheduler.offer(row, now);
         }
+        // A moved row is older than what its new site has seen, so that only the store knows whether it still waits.
+        if let Some((row, _)) = applied.moved {
+            self.sites_complete &= self.scheduler.has(row.site);
+            self.scheduler.distrust(row.site, now);
+        }
     }
 
-    /// A row waits until then.
-    pub fn note_retry(&mut self, not_before: Timestamp) {
+    /// A row of this site waits until then.
+    pub fn note_retry(&mut self, site: SiteId, not_before: Timestamp) {
         if self.retired {
             return;
+        }
+        // It may have been woken, and been passed over as still in flight, before this news of its retry came.
+        if not_before <= Timestamp::now() {
+            self.scheduler.distrust(site, Instant::now());
         }
         self.next_due = Some(self.next_due.map_or(not_before, |due| due.min(not_before)));
     }

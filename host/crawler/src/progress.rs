@@ -29,9 +29,7 @@ impl Meter {
             self.samples.pop_front();
         }
         let per_second = match self.samples.front() {
-            Some((at, before)) if now > *at => {
-                ended(&statistics).saturating_sub(*before) as f64 / (now - *at).as_secs_f64()
-            }
+            Some((at, before)) if now > *at => ended(&statistics).saturating_sub(*before) as f64 / (now - *at).as_secs_f64(),
             _ => 0.0,
         };
         Progress { counts, statistics, in_flight, elapsed: now - self.started, per_second, message }

@@ -17,8 +17,8 @@ use crate::site_queue::Next;
 use crate::visit::{Suspicion, Visit, VisitEnd, walk};
 use nephila_fetch::Fetcher;
 use nephila_model::{
-    CommitLimits, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, RequestId, Shard, SiteId,
-    StatsDelta, Subject, Timestamp, Verdict,
+    CommitLimits, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, RequestId, Shard, SiteId, StatsDelta,
+    Subject, Timestamp, Verdict,
 };
 use nephila_plugin::{CallSettings, Plugin};
 use nephila_store::{CrawlEnding, OpenedCrawl, Store, StoreError};
@@ -81,11 +81,8 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     tracing::debug!(reason = reason.code(), epoch = lease.epoch.0, "the crawl has ended");
     // A forced stop drops fetches that were on their way. Left unclosed, the next start waits each site's full delay first.
     if !matches!(reason, FinishReason::SignalForced | FinishReason::TakenOver) {
-        let ending = CrawlEnding {
-            status: reason.status().as_str().to_owned(),
-            reason: reason.code().to_owned(),
-            at: Timestamp::now(),
-        };
+        let ending =
+            CrawlEnding { status: reason.status().as_str().to_owned(), reason: reason.code().to_owned(), at: Timestamp::now() };
         if let Err(error) = store.close_crawl(crawl, &ending).await {
             tracing::warn!(%error, "how the crawl ended could not be noted; nothing is lost, the next start takes it for a crash");
         }
@@ -140,8 +137,7 @@ impl Run {
         let statistics = store.statistics(crawl).await?;
         let reads = Arc::new(StoreReads { store: Arc::clone(&store), crawl, crawler: opened.record.crawler_id.clone() });
         let (slow_sender, slow_receiver) = mpsc::unbounded_channel();
-        let frontier =
-            Frontier::new(Arc::clone(&store), crawl, opened.leases.clone(), settings.delay, opened.unclean);
+        let frontier = Frontier::new(Arc::clone(&store), crawl, opened.leases.clone(), settings.delay, opened.unclean);
         let suspects_left = if opened.unclean { settings.concurrency.saturating_mul(2) } else { 0 };
         let line = Line {
             store,
@@ -354,7 +350,7 @@ impl Run {
             Ok(VisitEnd::Continues(visit)) => self.frontier.put_back(flight.site, visit),
             Ok(VisitEnd::Landed { id, site, landing }) => {
                 self.frontier.land(site, id);
-                self.take_landing(landing);
+                self.take_landing(site, landing);
             }
             Err(error) if error.is_cancelled() => self.frontier.land(flight.site, flight.request),
             Err(error) => {
@@ -386,12 +382,12 @@ impl Run {
         }
     }
 
-    fn take_landing(&mut self, landing: Landing) {
+    fn take_landing(&mut self, site: SiteId, landing: Landing) {
         match landing {
             Landing::Committed { applied, came_to, items, stop } => {
                 match came_to {
                     CameTo::End => self.ended += 1,
-                    CameTo::Retry(not_before) => self.frontier.note_retry(not_before),
+                    CameTo::Retry(not_before) => self.frontier.note_retry(site, not_before),
                     CameTo::SetAside | CameTo::Moved => {}
                 }
                 self.note_items(applied.items, items);

@@ -7,6 +7,7 @@
 
 use crate::site_queue::{Next, SiteQueue};
 use nephila_model::{QueuedRequest, RequestId, SiteId, SiteKey};
+use nephila_store::SiteWindow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -78,14 +79,14 @@ impl<C> Scheduler<C> {
     }
 
     /// Takes in rows that were read for a site.
-    pub fn refill(&mut self, site: SiteId, rows: Vec<QueuedRequest>, complete: bool, now: Instant) {
+    pub fn refill(&mut self, site: SiteId, window: SiteWindow, now: Instant) {
         if let Some(queue) = self.sites.get_mut(&site) {
-            queue.refill(rows, complete);
+            queue.refill(window.requests, window.complete, window.newest);
         }
         self.settle(site, now);
     }
 
-    /// Takes in a row that a commit made ready. `false` if its site is not in memory.
+    /// Takes in a row that a commit has accepted. `false` if its site is not in memory.
     pub fn offer(&mut self, row: QueuedRequest, now: Instant) -> bool {
         let site = row.site;
         let Some(queue) = self.sites.get_mut(&site) else { return false };
@@ -174,7 +175,7 @@ impl<C> Scheduler<C> {
         let all: Vec<SiteId> = self.sites.keys().copied().collect();
         for site in all {
             if let Some(queue) = self.sites.get_mut(&site) {
-                queue.refill(Vec::new(), true);
+                queue.retire();
             }
             self.settle(site, now);
         }
@@ -260,6 +261,11 @@ mod tests {
         scheduler
     }
 
+    fn window(requests: Vec<QueuedRequest>, complete: bool) -> SiteWindow {
+        let newest = requests.iter().map(|row| row.id).max().unwrap_or(RequestId(0));
+        SiteWindow { requests, complete, newest }
+    }
+
     fn claimed(scheduler: &mut Scheduler<i64>, now: Instant) -> Option<i64> {
         scheduler.claim(now).map(|turn| match turn.next {
             Next::Queued(row) => row.id.0,
@@ -271,8 +277,8 @@ mod tests {
     fn a_site_is_asked_once_a_delay_and_others_meanwhile() {
         let (now, delay) = (Instant::now(), Duration::from_secs(1));
         let mut scheduler = scheduler(delay, 2, now);
-        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 0)], true, now);
-        scheduler.refill(SiteId(2), vec![row(3, 2, 0)], true, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0), row(2, 1, 0)], true), now);
+        scheduler.refill(SiteId(2), window(vec![row(3, 2, 0)], true), now);
         assert_eq!(claimed(&mut scheduler, now), Some(1));
         assert_eq!(claimed(&mut scheduler, now), Some(3));
         assert_eq!(claimed(&mut scheduler, now), None);
@@ -285,8 +291,8 @@ mod tests {
     fn the_highest_head_goes_first_and_a_new_one_is_seen_at_once() {
         let now = Instant::now();
         let mut scheduler = scheduler(Duration::ZERO, 2, now);
-        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 0)], true, now);
-        scheduler.refill(SiteId(2), vec![row(3, 2, 5)], true, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0), row(2, 1, 0)], true), now);
+        scheduler.refill(SiteId(2), window(vec![row(3, 2, 5)], true), now);
         assert_eq!(claimed(&mut scheduler, now), Some(3));
         assert!(scheduler.offer(row(4, 1, 9), now));
         assert_eq!(claimed(&mut scheduler, now), Some(4));
@@ -300,9 +306,9 @@ mod tests {
         let mut scheduler = scheduler(Duration::ZERO, 5, now);
         for site in 1..=4 {
             let rows = (0..40).map(|i| row(site * 100 + i, site, 10)).collect();
-            scheduler.refill(SiteId(site), rows, true, now);
+            scheduler.refill(SiteId(site), window(rows, true), now);
         }
-        scheduler.refill(SiteId(5), vec![row(999, 5, -10)], true, now);
+        scheduler.refill(SiteId(5), window(vec![row(999, 5, -10)], true), now);
         let order: Vec<i64> = std::iter::from_fn(|| claimed(&mut scheduler, now)).collect();
         let served = order.iter().position(|id| *id == 999).expect("served");
         assert!(served as u64 <= TURN_EVERY * 5, "served as claim {served}");
@@ -312,9 +318,9 @@ mod tests {
     fn what_is_in_flight_is_not_claimed_again_after_a_refill() {
         let now = Instant::now();
         let mut scheduler = scheduler(Duration::ZERO, 1, now);
-        scheduler.refill(SiteId(1), vec![row(1, 1, 0)], false, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0)], false), now);
         assert_eq!(claimed(&mut scheduler, now), Some(1));
-        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 0)], true, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0), row(2, 1, 0)], true), now);
         assert_eq!(claimed(&mut scheduler, now), Some(2));
         assert_eq!(claimed(&mut scheduler, now), None);
         scheduler.land(SiteId(1), RequestId(1));
@@ -323,10 +329,23 @@ mod tests {
     }
 
     #[test]
+    fn the_late_news_of_a_commit_brings_no_row_back_that_a_refill_has_seen() {
+        let now = Instant::now();
+        let mut scheduler = scheduler(Duration::ZERO, 1, now);
+        scheduler.refill(SiteId(1), window(vec![row(7, 1, 0)], true), now);
+        assert_eq!(claimed(&mut scheduler, now), Some(7));
+        scheduler.land(SiteId(1), RequestId(7));
+        scheduler.offer(row(7, 1, 0), now);
+        assert_eq!(claimed(&mut scheduler, now), None);
+        scheduler.offer(row(8, 1, 0), now);
+        assert_eq!(claimed(&mut scheduler, now), Some(8));
+    }
+
+    #[test]
     fn a_redirect_on_the_same_site_takes_its_next_slot_before_the_queue() {
         let (now, delay) = (Instant::now(), Duration::from_secs(1));
         let mut scheduler = scheduler(delay, 1, now);
-        scheduler.refill(SiteId(1), vec![row(1, 1, 0), row(2, 1, 99)], true, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0), row(2, 1, 99)], true), now);
         assert_eq!(claimed(&mut scheduler, now), Some(2));
         scheduler.put_back(SiteId(1), 2, now);
         assert_eq!(claimed(&mut scheduler, now), None);
@@ -338,7 +357,7 @@ mod tests {
     fn the_window_of_a_site_is_bounded_and_what_falls_out_is_read_again() {
         let now = Instant::now();
         let mut scheduler = scheduler(Duration::ZERO, 1, now);
-        scheduler.refill(SiteId(1), Vec::new(), true, now);
+        scheduler.refill(SiteId(1), window(Vec::new(), true), now);
         let many = 10 * crate::site_queue::WINDOW as i64;
         for id in 1..=many {
             scheduler.offer(row(id, 1, 0), now);
@@ -349,7 +368,7 @@ mod tests {
                 let next = order.len() as i64 + 1;
                 let rows: Vec<_> = (next..=many).take(limit).map(|id| row(id, 1, 0)).collect();
                 let complete = rows.len() < limit;
-                scheduler.refill(site, rows, complete, now);
+                scheduler.refill(site, window(rows, complete), now);
             }
             let Some(id) = claimed(&mut scheduler, now) else { break };
             scheduler.land(SiteId(1), RequestId(id));
@@ -362,8 +381,8 @@ mod tests {
     fn sites_make_room_and_idle_ones_are_forgotten() {
         let (now, delay) = (Instant::now(), Duration::from_secs(1));
         let mut scheduler = scheduler(delay, 3, now);
-        scheduler.refill(SiteId(1), vec![row(1, 1, 0)], true, now);
-        scheduler.refill(SiteId(2), vec![], true, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0)], true), now);
+        scheduler.refill(SiteId(2), window(vec![], true), now);
         assert_eq!(claimed(&mut scheduler, now), Some(1));
         scheduler.forget_idle(now);
         assert!(scheduler.has(SiteId(1)) && !scheduler.has(SiteId(2)));

@@ -239,7 +239,10 @@ fn parse_size(value: &str) -> Result<u64, String> {
         "g" | "gb" | "gib" => 30,
         _ => return Err(format!("has an unknown unit `{unit}`")),
     };
-    number::<u64>(amount.trim())?.checked_shl(shift).filter(|bytes| bytes >> shift == amount.trim().parse().unwrap_or(0)).ok_or_else(|| "is too large".to_owned())
+    number::<u64>(amount.trim())?
+        .checked_shl(shift)
+        .filter(|bytes| bytes >> shift == amount.trim().parse().unwrap_or(0))
+        .ok_or_else(|| "is too large".to_owned())
 }
 
 fn unless_none<T>(value: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
@@ -275,57 +278,209 @@ macro_rules! setting {
 
 /// Every setting, in the order of docs/settings.md.
 pub const TABLE: &[Setting] = &[
-    setting!("concurrency", "a whole number from 1", "Requests in flight at most (`-c`).", |s, v| s.concurrency = positive(v)?, |s| s.concurrency.to_string()),
-    setting!("delay", TIME, "Between the starts of two requests to one site (`--delay`; Scrapy: DOWNLOAD_DELAY).", |s, v| s.delay = parse_duration(v)?, |s| shown(s.delay)),
-    setting!("site", "hostname or domain", "What is one site: each hostname, or each registered domain. Fixed for a job.", |s, v| s.site_by = match v {
-        "hostname" => SiteBy::Hostname,
-        "domain" => SiteBy::Domain,
-        _ => return Err("is neither".to_owned()),
-    }, |s| match s.site_by { SiteBy::Hostname => "hostname", SiteBy::Domain => "domain" }.to_owned()),
-    setting!("order", "fifo or lifo", "Among requests of one site and priority: first in first out (breadth first), or last in first out.", |s, v| s.order = match v {
-        "fifo" => CrawlOrder::Fifo,
-        "lifo" => CrawlOrder::Lifo,
-        _ => return Err("is neither".to_owned()),
-    }, |s| match s.order { CrawlOrder::Fifo => "fifo", CrawlOrder::Lifo => "lifo" }.to_owned()),
-    setting!("max-retries", "a whole number", "Retries of a request at most (Crawlee: maxRequestRetries).", |s, v| s.max_retries = number(v)?, |s| s.max_retries.to_string()),
-    setting!("retry-delay", TIME, "Before the first retry; doubled for each further one, with jitter.", |s, v| s.retry_delay = parse_duration(v)?, |s| shown(s.retry_delay)),
-    setting!("max-retry-delay", TIME, "Between two tries at most.", |s, v| s.max_retry_delay = parse_duration(v)?, |s| shown(s.max_retry_delay)),
-    setting!("max-redirects", "a whole number", "Redirects followed for one request at most, meta refreshes included.", |s, v| s.max_redirects = number(v)?, |s| s.max_redirects.to_string()),
-    setting!("max-depth", COUNT, "Links between a start URL and a request at most (`--max-depth`).", |s, v| s.max_depth = unless_none(v, number)?, |s| optional(s.max_depth)),
-    setting!("max-items", COUNT, "Items after which the crawl ends (`-n`); counted over all starts of the crawl.", |s, v| s.max_items = unless_none(v, number)?, |s| optional(s.max_items)),
-    setting!("max-requests", COUNT, "Requests finished or failed after which the crawl ends (`--max-requests`); counted over all starts.", |s, v| s.max_requests = unless_none(v, number)?, |s| optional(s.max_requests)),
-    setting!("max-time", "a length of time, or none", "How long this start of the crawl runs at most (`--max-time`).", |s, v| s.max_time = unless_none(v, parse_duration)?, |s| optional(s.max_time.map(|t| t.as_secs_f64()))),
-    setting!("max-failed-ratio", "a number from 0 to 1", "Share of failed requests above which the exit code is 1.", |s, v| {
-        let ratio: f64 = number(v)?;
-        if !(0.0..=1.0).contains(&ratio) {
-            return Err("is outside".to_owned());
+    setting!(
+        "concurrency",
+        "a whole number from 1",
+        "Requests in flight at most (`-c`).",
+        |s, v| s.concurrency = positive(v)?,
+        |s| s.concurrency.to_string()
+    ),
+    setting!(
+        "delay",
+        TIME,
+        "Between the starts of two requests to one site (`--delay`; Scrapy: DOWNLOAD_DELAY).",
+        |s, v| s.delay = parse_duration(v)?,
+        |s| shown(s.delay)
+    ),
+    setting!(
+        "site",
+        "hostname or domain",
+        "What is one site: each hostname, or each registered domain. Fixed for a job.",
+        |s, v| s.site_by = match v {
+            "hostname" => SiteBy::Hostname,
+            "domain" => SiteBy::Domain,
+            _ => return Err("is neither".to_owned()),
+        },
+        |s| match s.site_by {
+            SiteBy::Hostname => "hostname",
+            SiteBy::Domain => "domain",
         }
-        s.max_failed_ratio = ratio;
-    }, |s| s.max_failed_ratio.to_string()),
-    setting!("request-timeout", TIME, "For one fetch as a whole.", |s, v| s.request_timeout = parse_duration(v)?, |s| shown(s.request_timeout)),
-    setting!("connect-timeout", TIME, "For a connection to be made.", |s, v| s.connect_timeout = parse_duration(v)?, |s| shown(s.connect_timeout)),
-    setting!("read-timeout", TIME, "Without a byte from the server.", |s, v| s.read_timeout = parse_duration(v)?, |s| shown(s.read_timeout)),
-    setting!("max-body-size", SIZE, "Of a decompressed body; a larger page is skipped as too-large.", |s, v| s.max_body_size = parse_size(v)?, |s| s.max_body_size.to_string()),
-    setting!("max-url-length", "bytes", "A longer URL is refused.", |s, v| s.max_url_length = positive(v)?, |s| s.max_url_length.to_string()),
-    setting!("slow-after", TIME, "After which a request that waits for its site no longer counts against concurrency.", |s, v| s.slow_after = parse_duration(v)?, |s| shown(s.slow_after)),
-    setting!("max-sockets", "a whole number from 1", "Requests in flight at most, slow ones included.", |s, v| s.max_sockets = positive(v)?, |s| s.max_sockets.to_string()),
-    setting!("shutdown-grace", TIME, "For pages in hand after the first Ctrl-C or SIGTERM.", |s, v| s.shutdown_grace = parse_duration(v)?, |s| shown(s.shutdown_grace)),
-    setting!("user-agent", "text", "What the host calls itself.", |s, v| {
-        if v.is_empty() || !v.bytes().all(|b| (0x20..0x7f).contains(&b)) {
-            return Err("cannot stand in a header".to_owned());
+        .to_owned()
+    ),
+    setting!(
+        "order",
+        "fifo or lifo",
+        "Among requests of one site and priority: first in first out (breadth first), or last in first out.",
+        |s, v| s.order = match v {
+            "fifo" => CrawlOrder::Fifo,
+            "lifo" => CrawlOrder::Lifo,
+            _ => return Err("is neither".to_owned()),
+        },
+        |s| match s.order {
+            CrawlOrder::Fifo => "fifo",
+            CrawlOrder::Lifo => "lifo",
         }
-        s.user_agent = v.to_owned();
-    }, |s| s.user_agent.clone()),
-    setting!("plugin-memory", SIZE, "Of a plugin's sandbox.", |s, v| s.plugin_memory = parse_size(v)?, |s| s.plugin_memory.to_string()),
-    setting!("plugin-cpu", TIME, "Of processor time for one call of a plugin.", |s, v| s.plugin_cpu = parse_duration(v)?, |s| shown(s.plugin_cpu)),
-    setting!("plugin-time", TIME, "For one call of a plugin, waiting included.", |s, v| s.plugin_time = parse_duration(v)?, |s| shown(s.plugin_time)),
-    setting!("plugin-reuse", "a whole number from 1", "Calls that one sandbox serves; 1 is a fresh sandbox for every page.", |s, v| s.plugin_reuse = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?, |s| s.plugin_reuse.to_string()),
-    setting!("max-state-value", SIZE, "Of one value of the state.", |s, v| s.max_state_value = usize::try_from(parse_size(v)?).map_err(|_| "is too large".to_owned())?, |s| s.max_state_value.to_string()),
-    setting!("durability", "kill or power-loss", "What a commit survives: the end of the process, or loss of power too (slower).", |s, v| s.power_loss = match v {
-        "kill" => PowerLoss::Ignored,
-        "power-loss" => PowerLoss::Survived,
-        _ => return Err("is neither".to_owned()),
-    }, |s| match s.power_loss { PowerLoss::Ignored => "kill", PowerLoss::Survived => "power-loss" }.to_owned()),
+        .to_owned()
+    ),
+    setting!(
+        "max-retries",
+        "a whole number",
+        "Retries of a request at most (Crawlee: maxRequestRetries).",
+        |s, v| s.max_retries = number(v)?,
+        |s| s.max_retries.to_string()
+    ),
+    setting!(
+        "retry-delay",
+        TIME,
+        "Before the first retry; doubled for each further one, with jitter.",
+        |s, v| s.retry_delay = parse_duration(v)?,
+        |s| shown(s.retry_delay)
+    ),
+    setting!("max-retry-delay", TIME, "Between two tries at most.", |s, v| s.max_retry_delay = parse_duration(v)?, |s| shown(
+        s.max_retry_delay
+    )),
+    setting!(
+        "max-redirects",
+        "a whole number",
+        "Redirects followed for one request at most, meta refreshes included.",
+        |s, v| s.max_redirects = number(v)?,
+        |s| s.max_redirects.to_string()
+    ),
+    setting!(
+        "max-depth",
+        COUNT,
+        "Links between a start URL and a request at most (`--max-depth`).",
+        |s, v| s.max_depth = unless_none(v, number)?,
+        |s| optional(s.max_depth)
+    ),
+    setting!(
+        "max-items",
+        COUNT,
+        "Items after which the crawl ends (`-n`); counted over all starts of the crawl.",
+        |s, v| s.max_items = unless_none(v, number)?,
+        |s| optional(s.max_items)
+    ),
+    setting!(
+        "max-requests",
+        COUNT,
+        "Requests finished or failed after which the crawl ends (`--max-requests`); counted over all starts.",
+        |s, v| s.max_requests = unless_none(v, number)?,
+        |s| optional(s.max_requests)
+    ),
+    setting!(
+        "max-time",
+        "a length of time, or none",
+        "How long this start of the crawl runs at most (`--max-time`).",
+        |s, v| s.max_time = unless_none(v, parse_duration)?,
+        |s| optional(s.max_time.map(|t| t.as_secs_f64()))
+    ),
+    setting!(
+        "max-failed-ratio",
+        "a number from 0 to 1",
+        "Share of failed requests above which the exit code is 1.",
+        |s, v| {
+            let ratio: f64 = number(v)?;
+            if !(0.0..=1.0).contains(&ratio) {
+                return Err("is outside".to_owned());
+            }
+            s.max_failed_ratio = ratio;
+        },
+        |s| s.max_failed_ratio.to_string()
+    ),
+    setting!("request-timeout", TIME, "For one fetch as a whole.", |s, v| s.request_timeout = parse_duration(v)?, |s| shown(
+        s.request_timeout
+    )),
+    setting!("connect-timeout", TIME, "For a connection to be made.", |s, v| s.connect_timeout = parse_duration(v)?, |s| shown(
+        s.connect_timeout
+    )),
+    setting!("read-timeout", TIME, "Without a byte from the server.", |s, v| s.read_timeout = parse_duration(v)?, |s| shown(
+        s.read_timeout
+    )),
+    setting!(
+        "max-body-size",
+        SIZE,
+        "Of a decompressed body; a larger page is skipped as too-large.",
+        |s, v| s.max_body_size = parse_size(v)?,
+        |s| s.max_body_size.to_string()
+    ),
+    setting!("max-url-length", "bytes", "A longer URL is refused.", |s, v| s.max_url_length = positive(v)?, |s| s
+        .max_url_length
+        .to_string()),
+    setting!(
+        "slow-after",
+        TIME,
+        "After which a request that waits for its site no longer counts against concurrency.",
+        |s, v| s.slow_after = parse_duration(v)?,
+        |s| shown(s.slow_after)
+    ),
+    setting!(
+        "max-sockets",
+        "a whole number from 1",
+        "Requests in flight at most, slow ones included.",
+        |s, v| s.max_sockets = positive(v)?,
+        |s| s.max_sockets.to_string()
+    ),
+    setting!(
+        "shutdown-grace",
+        TIME,
+        "For pages in hand after the first Ctrl-C or SIGTERM.",
+        |s, v| s.shutdown_grace = parse_duration(v)?,
+        |s| shown(s.shutdown_grace)
+    ),
+    setting!(
+        "user-agent",
+        "text",
+        "What the host calls itself.",
+        |s, v| {
+            if v.is_empty() || !v.bytes().all(|b| (0x20..0x7f).contains(&b)) {
+                return Err("cannot stand in a header".to_owned());
+            }
+            s.user_agent = v.to_owned();
+        },
+        |s| s.user_agent.clone()
+    ),
+    setting!("plugin-memory", SIZE, "Of a plugin's sandbox.", |s, v| s.plugin_memory = parse_size(v)?, |s| s
+        .plugin_memory
+        .to_string()),
+    setting!("plugin-cpu", TIME, "Of processor time for one call of a plugin.", |s, v| s.plugin_cpu = parse_duration(v)?, |s| {
+        shown(s.plugin_cpu)
+    }),
+    setting!(
+        "plugin-time",
+        TIME,
+        "For one call of a plugin, waiting included.",
+        |s, v| s.plugin_time = parse_duration(v)?,
+        |s| shown(s.plugin_time)
+    ),
+    setting!(
+        "plugin-reuse",
+        "a whole number from 1",
+        "Calls that one sandbox serves; 1 is a fresh sandbox for every page.",
+        |s, v| s.plugin_reuse = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?,
+        |s| s.plugin_reuse.to_string()
+    ),
+    setting!(
+        "max-state-value",
+        SIZE,
+        "Of one value of the state.",
+        |s, v| s.max_state_value = usize::try_from(parse_size(v)?).map_err(|_| "is too large".to_owned())?,
+        |s| s.max_state_value.to_string()
+    ),
+    setting!(
+        "durability",
+        "kill or power-loss",
+        "What a commit survives: the end of the process, or loss of power too (slower).",
+        |s, v| s.power_loss = match v {
+            "kill" => PowerLoss::Ignored,
+            "power-loss" => PowerLoss::Survived,
+            _ => return Err("is neither".to_owned()),
+        },
+        |s| match s.power_loss {
+            PowerLoss::Ignored => "kill",
+            PowerLoss::Survived => "power-loss",
+        }
+        .to_owned()
+    ),
 ];
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub struct SiteQueue<C> {
     pub turn: u64,
     window: BTreeMap<Position, QueuedRequest>,
     complete: bool,
+    // The newest request of the store when the window was last read. An older one was seen then, and may have been claimed since.
+    newest: RequestId,
     in_flight: HashSet<RequestId>,
     continued: VecDeque<C>,
 }
@@ -40,6 +42,7 @@ impl<C> SiteQueue<C> {
             turn,
             window: BTreeMap::new(),
             complete: false,
+            newest: RequestId(0),
             in_flight: HashSet::new(),
             continued: VecDeque::new(),
         }
@@ -73,8 +76,9 @@ impl<C> SiteQueue<C> {
         self.in_flight.is_empty() && self.continued.is_empty()
     }
 
-    /// Takes in what the store has read: the site's first rows, and whether these are all.
-    pub fn refill(&mut self, rows: Vec<QueuedRequest>, complete: bool) {
+    /// Takes in what the store has read: the site's first rows, whether these are all, and the newest row that it could have seen.
+    pub fn refill(&mut self, rows: Vec<QueuedRequest>, complete: bool, newest: RequestId) {
+        self.newest = newest;
         self.window.clear();
         for row in rows {
             if !self.in_flight.contains(&row.id) {
@@ -84,8 +88,18 @@ impl<C> SiteQueue<C> {
         self.complete = complete;
     }
 
-    /// Takes in a row that a commit has made ready.
+    /// Forgets what waits in the queue.
+    pub fn retire(&mut self) {
+        self.window.clear();
+        self.complete = true;
+    }
+
+    /// Takes in a row that a commit has accepted. One that the last refill has seen already is left alone: the news of a commit may come
+    /// after a refill that read its rows, and by then they may have been claimed, or even decided.
     pub fn offer(&mut self, row: QueuedRequest) {
+        if row.id <= self.newest {
+            return;
+        }
         let beyond = self.window.last_key_value().is_none_or(|(last, _)| row.position > *last);
         if beyond && !self.complete {
             return;

@@ -7,7 +7,7 @@
 use crate::conclude::{Attempt, Landing, conclude};
 use crate::line::Line;
 use crate::retry::Chance;
-use nephila_fetch::{Exchange, Fetched, FetchError, Redirect, follow};
+use nephila_fetch::{Exchange, FetchError, Fetched, Redirect, follow};
 use nephila_model::{
     Claim, Counter, FailureCode, FailureReason, Hop, RequestId, RequestSpec, SiteId, SiteKey, SkipReason, StatsDelta, Timestamp,
     UniqueKey,

@@ -90,14 +90,28 @@ impl<'a> Shown<'a> {
         let get = |counter| self.statistics.get(&counter);
         let runtime = get(Counter::RuntimeMillis);
         let mut rows: Vec<(&str, String)> = vec![
-            ("status", if self.finish_reason.is_empty() { self.status.to_owned() } else { format!("{} ({})", self.status, self.finish_reason) }),
+            (
+                "status",
+                if self.finish_reason.is_empty() {
+                    self.status.to_owned()
+                } else {
+                    format!("{} ({})", self.status, self.finish_reason)
+                },
+            ),
             ("requests", format!("{} accepted, {} pending", get(Counter::Requests), self.counts.pending)),
             ("finished", get(Counter::Finished).to_string()),
             ("failed", get(Counter::Failed).to_string()),
         ];
-        let listed = |of: Map<String, Value>| of.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
-        let skipped = self.by(|counter| match counter { Counter::Skipped(reason) => Some(reason.clone()), _ => None });
-        let refused = self.by(|counter| match counter { Counter::Refused(reason) => Some(reason.clone()), _ => None });
+        let listed =
+            |of: Map<String, Value>| of.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
+        let skipped = self.by(|counter| match counter {
+            Counter::Skipped(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        let refused = self.by(|counter| match counter {
+            Counter::Refused(reason) => Some(reason.clone()),
+            _ => None,
+        });
         if !skipped.is_empty() {
             rows.push(("skipped", listed(skipped)));
         }
@@ -106,26 +120,53 @@ impl<'a> Shown<'a> {
         }
         rows.push(("retries", format!("{} {:?}", get(Counter::Retries), self.retry_histogram())));
         rows.push(("items", get(Counter::Items).to_string()));
-        for (name, count) in self.by(|counter| match counter { Counter::ItemsOf(name) => Some(name.clone()), _ => None }) {
+        for (name, count) in self.by(|counter| match counter {
+            Counter::ItemsOf(name) => Some(name.clone()),
+            _ => None,
+        }) {
             rows.push(("", format!("{count} in dataset {name}")));
         }
         rows.push(("fetches", format!("{}, {:.1} MB", get(Counter::Fetches), get(Counter::BodyBytes) as f64 / 1e6)));
         let average = average(get(Counter::FinishedMillis), get(Counter::Finished));
         rows.push(("average", average.map_or_else(|| "-".to_owned(), |millis| format!("{millis} ms a page"))));
-        rows.push(("runtime", format!("{}, {} finished a minute", clock(Duration::from_millis(runtime)), per_minute(get(Counter::Finished), runtime))));
+        rows.push((
+            "runtime",
+            format!(
+                "{}, {} finished a minute",
+                clock(Duration::from_millis(runtime)),
+                per_minute(get(Counter::Finished), runtime)
+            ),
+        ));
         if let Some(resources) = self.resources {
             let plugin = get(Counter::PluginMicros) as f64 / 1e6;
-            rows.push(("cost", format!("{:.1} s of CPU ({plugin:.1} s in the plugin), {} MB at most", resources.cpu_seconds, resources.peak_memory_bytes >> 20)));
+            rows.push((
+                "cost",
+                format!(
+                    "{:.1} s of CPU ({plugin:.1} s in the plugin), {} MB at most",
+                    resources.cpu_seconds,
+                    resources.peak_memory_bytes >> 20
+                ),
+            ));
         }
         let mut table: String = rows.iter().map(|(name, value)| format!("  {name:<9} {value}\n")).collect();
         for error in self.errors {
-            table.push_str(&format!("  error     {} × {}: {} ({})\n", error.count, error.code, one_line(&error.message), error.url));
+            table.push_str(&format!(
+                "  error     {} × {}: {} ({})\n",
+                error.count,
+                error.code,
+                one_line(&error.message),
+                error.url
+            ));
         }
         table
     }
 
     fn by(&self, name: impl Fn(&Counter) -> Option<String>) -> Map<String, Value> {
-        self.statistics.iter().filter(|(_, count)| *count > 0).filter_map(|(counter, count)| Some((name(counter)?, count.into()))).collect()
+        self.statistics
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .filter_map(|(counter, count)| Some((name(counter)?, count.into())))
+            .collect()
     }
 
     // As in Crawlee: the number at index n counts the requests that ended after n retries.

@@ -101,7 +101,9 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
 pub fn plugin_host(settings: &CrawlSettings) -> Result<PluginHost> {
     let policy = match settings.plugin_reuse {
         0 | 1 => InstancePolicy::Fresh,
-        calls => InstancePolicy::Reuse { max_calls: calls, max_memory: usize::try_from(settings.plugin_memory).unwrap_or(usize::MAX) },
+        calls => {
+            InstancePolicy::Reuse { max_calls: calls, max_memory: usize::try_from(settings.plugin_memory).unwrap_or(usize::MAX) }
+        }
     };
     let most = usize::try_from(settings.plugin_memory.max(MANIFEST_MEMORY)).unwrap_or(usize::MAX);
     let limits = Limits { memory: most, ..Limits::default() };
@@ -270,7 +272,10 @@ async fn leave_as_it_was(store: &dyn Store, opened: &OpenedCrawl) {
 fn announce(options: &RunOptions, opened: &OpenedCrawl, place: &Place) {
     let Some(folder) = place.folder() else { return };
     if let Some(before) = &opened.upgraded_from {
-        eprintln!("nephila: the plugin has changed since this crawl was made ({} before); it goes on with the new one", &before[..before.len().min(12)]);
+        eprintln!(
+            "nephila: the plugin has changed since this crawl was made ({} before); it goes on with the new one",
+            &before[..before.len().min(12)]
+        );
     }
     if opened.fresh {
         eprintln!("nephila: crawling with {}; its state is kept in {}", options.plugin, folder.display());
@@ -317,7 +322,10 @@ fn conclude(options: &RunOptions, report: &CrawlReport, ratio: f64, exported: Re
             Exit::TooManyFailed
         }
         _ if report.failed_ratio() > ratio => {
-            eprintln!("nephila: {:.1} % of the requests failed, more than max-failed-ratio {ratio}", report.failed_ratio() * 100.0);
+            eprintln!(
+                "nephila: {:.1} % of the requests failed, more than max-failed-ratio {ratio}",
+                report.failed_ratio() * 100.0
+            );
             Exit::TooManyFailed
         }
         _ => {

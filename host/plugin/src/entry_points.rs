@@ -57,7 +57,7 @@ pub(crate) fn interface(name: &str) -> String {
 impl Indices {
     /// Looks the names up; none if there is no handler.
     pub(crate) fn new(pre: &InstancePre<Inside>) -> Result<Option<Self>, Mistyped> {
-        let has = |name: &str| pre.component().get_export_index(None, &interface(name)).is_some();
+        let has = |name: &str| pre.component().get_export_index(None, interface(name)).is_some();
         if !has("handler") {
             return Ok(None);
         }

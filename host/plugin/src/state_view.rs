@@ -22,20 +22,23 @@ enum Known {
 /// One call's view.
 pub(crate) struct StateView {
     limits: Limits,
-    reads: Vec<StateRead>,
+    /// The keys that were read, each with the version that was seen first.
+    reads: BTreeMap<String, StateVersion>,
     ops: Vec<StateOp>,
     keys: BTreeMap<String, Known>,
-    listing: Option<Vec<String>>,
+    listing: Option<(Vec<String>, StateVersion)>,
 }
 
 impl StateView {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, reads: Vec::new(), ops: Vec::new(), keys: BTreeMap::new(), listing: None }
+        Self { limits, reads: BTreeMap::new(), ops: Vec::new(), keys: BTreeMap::new(), listing: None }
     }
 
     /// What was read, and what is to be done.
     pub(crate) fn into_parts(self) -> (Vec<StateRead>, Vec<StateOp>) {
-        (self.reads, self.ops)
+        let listing = self.listing.map(|(_, version)| StateRead::Listing { version });
+        let keys = self.reads.into_iter().map(|(key, version)| StateRead::Key { key, version });
+        (keys.chain(listing).collect(), self.ops)
     }
 
     /// The value of a key, if it is known without the store.
@@ -57,14 +60,20 @@ impl StateView {
 
     /// Takes in what the store has for a key, and gives the value with the call's own operations applied.
     pub(crate) fn read(&mut self, key: &str, value: Option<String>, version: StateVersion) -> Result<Option<String>, Fault> {
-        self.reads.push(StateRead::Key { key: key.to_owned(), version });
+        self.reads.entry(key.to_owned()).or_insert(version);
         let pending = match self.keys.remove(key) {
             Some(Known::Pending(ops)) => ops,
             Some(Known::Value(_)) | None => Vec::new(),
         };
         let mut value = value;
         for op in &pending {
-            value = apply(value.as_deref(), op, self.limits.state_value_bytes).map_err(refused)?;
+            match apply(value.as_deref(), op, self.limits.state_value_bytes) {
+                Ok(next) => value = next,
+                Err(error) => {
+                    self.keys.insert(key.to_owned(), Known::Pending(pending));
+                    return Err(refused(error));
+                }
+            }
         }
         self.keys.insert(key.to_owned(), Known::Value(value.clone()));
         Ok(value)
@@ -72,7 +81,7 @@ impl StateView {
 
     /// The listing, if it was read already.
     pub(crate) fn listing(&self) -> Option<Vec<String>> {
-        let committed = self.listing.as_ref()?;
+        let (committed, _) = self.listing.as_ref()?;
         let mut keys: BTreeSet<&str> = committed.iter().map(String::as_str).collect();
         for (key, known) in &self.keys {
             let present = match known {
@@ -91,8 +100,7 @@ impl StateView {
 
     /// Takes in the store's listing.
     pub(crate) fn read_listing(&mut self, keys: Vec<String>, version: StateVersion) {
-        self.reads.push(StateRead::Listing { version });
-        self.listing = Some(keys);
+        self.listing = Some((keys, version));
     }
 
     /// Does something to a key.
@@ -210,6 +218,17 @@ mod tests {
         assert!(matches!(view.operate(nan), Err(Fault::Refused { code: "bad-json", .. })));
         assert_eq!(view.known("k"), Some(Some("\"text\"".into())));
         assert_eq!(view.into_parts().1.len(), 1);
+    }
+
+    #[test]
+    fn a_read_that_own_operations_do_not_fit_is_refused_again_and_noted_once() {
+        let mut view = view();
+        view.operate(increment(1)).expect("applies");
+        for _ in 0..2 {
+            let read = view.read("k", Some("[]".into()), StateVersion(7));
+            assert!(matches!(read, Err(Fault::Refused { code: "state-type", .. })));
+        }
+        assert_eq!(view.into_parts().0, [StateRead::Key { key: "k".into(), version: StateVersion(7) }]);
     }
 
     #[test]

@@ -80,6 +80,23 @@ async fn imports_that_reach_out_or_are_unknown_are_named() {
 }
 
 #[tokio::test]
+async fn wasi_is_there_for_those_that_import_it() {
+    let bench = bench();
+    let wasi = mistyped("", "nephila:crawler/handler@0.1.0").replacen(
+        "(component",
+        "(component
+           (import \"wasi:cli/environment@0.2.9\" (instance (export \"get-arguments\" (func (result (list string))))))
+           (import \"wasi:random/random@0.2.0\" (instance (export \"get-random-u64\" (func (result u64)))))
+           (import \"wasi:sockets/instance-network@0.2.3\" (instance))
+           (import \"wasi:filesystem/preopens@0.2.3\" (instance))",
+        1,
+    );
+    // It gets as far as its handler, which is of other types.
+    let error = bench.refused_wat(&wasi).await;
+    assert!(matches!(error, LoadError::Mistyped { .. }), "{error}");
+}
+
+#[tokio::test]
 async fn a_component_without_a_fitting_handler_is_refused() {
     let bench = bench();
     let error = bench.refused_wat(&mistyped("", "a:b/c@1.0.0")).await;

@@ -1,7 +1,8 @@
 //! What goes in and out of a store besides the data of `nephila-model`.
 
 use nephila_model::{
-    CrawlId, CrawlerId, Epoch, Lease, QueuedRequest, Shard, SiteBy, SiteId, SiteKey, StateVersion, Statistics, Timestamp,
+    CrawlId, CrawlerId, Epoch, Lease, QueuedRequest, RequestId, Shard, SiteBy, SiteId, SiteKey, StateVersion, Statistics,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -145,12 +146,14 @@ pub struct SiteHead {
 }
 
 /// The head of a site's queue.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteWindow {
     /// Ready requests in the site's order.
     pub requests: Vec<QueuedRequest>,
     /// Whether these are all.
     pub complete: bool,
+    /// The newest request of the store when the window was read: one that was accepted later was not seen.
+    pub newest: RequestId,
 }
 
 /// What [`crate::Store::wake_due`] did.

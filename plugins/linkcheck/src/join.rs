@@ -22,6 +22,8 @@ const MOST_PROBLEMS: usize = 9_000;
 pub(crate) struct Summary {
     /// Pages and files that answered, each final URL once.
     pub(crate) pages: usize,
+    /// Of these, pages of the site that could not be read, so that their links are missing here.
+    pub(crate) unread_pages: usize,
     /// Links on them, each once per page.
     pub(crate) links: u64,
     /// Of these, those that were not checked: excluded, out of the site, or refused by a limit of the crawl.
@@ -83,6 +85,7 @@ impl Join {
     pub(crate) fn add_page(&mut self, row: &PageRow) {
         let page = hash(SEED, &row.url);
         self.pages.push(page);
+        self.summary.unread_pages += usize::from(row.unread);
         match &row.ids {
             Some(ids) => self.anchors.extend(ids.iter().map(|id| anchor(page, id))),
             None => drop(self.without_ids.insert(page)),
@@ -250,7 +253,7 @@ mod tests {
     const B: &str = "http://a.example/b";
 
     fn page(url: &str, ids: Option<&[&str]>) -> PageRow {
-        PageRow { url: url.to_owned(), ids: ids.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect()) }
+        PageRow { url: url.to_owned(), ids: ids.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect()), unread: false }
     }
 
     fn links(page: &str, to: &[&[&str]]) -> LinkRow {
@@ -278,7 +281,10 @@ mod tests {
     }
 
     fn shown(problems: &[Problem]) -> Vec<String> {
-        problems.iter().map(|problem| format!("{} {} {:?} {}", problem.url, problem.reason, problem.status, problem.page_count)).collect()
+        problems
+            .iter()
+            .map(|problem| format!("{} {} {:?} {}", problem.url, problem.reason, problem.status, problem.page_count))
+            .collect()
     }
 
     #[test]

@@ -25,7 +25,8 @@ struct LinkCheck;
 
 impl Crawler for LinkCheck {
     fn manifest() -> Manifest {
-        let about = "Checks the links of a site: reports broken ones, and fragments that no page has, with the pages that hold them.";
+        let about =
+            "Checks the links of a site: reports broken ones, and fragments that no page has, with the pages that hold them.";
         Manifest::new("linkcheck", env!("CARGO_PKG_VERSION"), about)
             // For the finish; a page needs a hundredth of it.
             .setting("plugin-cpu", "60s")
@@ -34,7 +35,12 @@ impl Crawler for LinkCheck {
     }
 
     fn handle(call: &Call) -> HandlerResult {
-        Router::new().default(page::handle).on(probe::ASSET, fine).on(probe::EXTERNAL, fine).on(probe::EXTERNAL_GET, fine).dispatch(call)
+        Router::new()
+            .default(page::handle)
+            .on(probe::ASSET, fine)
+            .on(probe::EXTERNAL, fine)
+            .on(probe::EXTERNAL_GET, fine)
+            .dispatch(call)
     }
 
     fn failure(call: &Call, reason: &FailureReason) -> HandlerResult {

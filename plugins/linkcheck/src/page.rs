@@ -29,13 +29,13 @@ pub(crate) fn handle(call: &Call) -> HandlerResult {
     let is_ours = inherited.is_none() || scope.contains(&meta.url);
     let is_html = matches!(meta.content_type.as_deref(), Some("text/html" | "application/xhtml+xml"));
     if !is_ours || !is_html {
-        return PageRow::push(&meta.url, None);
+        return PageRow::push_unread(&meta.url, false);
     }
     let found = match document.extract(fields(input.assets)) {
         Ok(found) => found,
         Err(error) => {
             warn!("the page could not be read, so that its links are not checked: {}", error.message());
-            return PageRow::push(&meta.url, None);
+            return PageRow::push_unread(&meta.url, true);
         }
     };
     let page = Page { url: meta.url, ids: found.all("ids").iter().chain(found.all("names")).cloned().collect() };
@@ -48,12 +48,13 @@ pub(crate) fn handle(call: &Call) -> HandlerResult {
         links.add_asset(url, scope, &input.exclusions());
     }
     let row = follow(links, &page, &site)?;
-    PageRow::push(&page.url, Some(page.ids.into_iter().collect()))?;
+    PageRow::push(&page.url, page.ids)?;
     row.push()
 }
 
 fn fields(assets: bool) -> Fields {
-    let fields = Fields::new().attrs("ids", "[id]", "id").attrs("names", "a[name]", "name").urls("links", "a[href], area[href]", "href");
+    let fields =
+        Fields::new().attrs("ids", "[id]", "id").attrs("names", "a[name]", "name").urls("links", "a[href], area[href]", "href");
     if !assets {
         return fields;
     }
@@ -172,7 +173,10 @@ mod tests {
     }
 
     fn shown(links: &Links) -> Vec<String> {
-        let pages = links.pages.iter().map(|(url, fragments)| format!("{url} {}", fragments.iter().cloned().collect::<Vec<_>>().join(" ")));
+        let pages = links
+            .pages
+            .iter()
+            .map(|(url, fragments)| format!("{url} {}", fragments.iter().cloned().collect::<Vec<_>>().join(" ")));
         let probes = links.probes.iter().map(|(url, on_site)| format!("HEAD {url} {on_site}"));
         pages.chain(probes).collect()
     }

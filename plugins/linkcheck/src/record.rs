@@ -20,8 +20,11 @@ const ROW_BYTES: usize = 200_000;
 pub(crate) struct PageRow {
     pub(crate) url: String,
     /// What fragments can name; none if any fragment is as good as another (no HTML, or not our site).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ids: Option<Vec<String>>,
+    /// Whether it should have been read, and could not be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unread: bool,
 }
 
 /// Links of a page.
@@ -82,20 +85,20 @@ pub(crate) struct ListedPage<'a> {
     pub(crate) status: u16,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
 impl PageRow {
-    /// Pushes a page with its ids, in as many rows as it needs.
-    pub(crate) fn push(url: &str, ids: Option<Vec<String>>) -> HandlerResult {
-        let dataset = dataset::named(PAGES);
-        let Some(ids) = ids else { return dataset.push(&PageRow { url: url.to_owned(), ids: None }) };
-        for ids in cut(ids, String::len) {
-            dataset.push(&PageRow { url: url.to_owned(), ids: Some(ids) })?;
-        }
-        Ok(())
+    /// A page with its ids, in as many rows as it needs.
+    pub(crate) fn push(url: &str, ids: impl IntoIterator<Item = String>) -> HandlerResult {
+        let row = |ids| PageRow { url: url.to_owned(), ids: Some(ids), unread: false };
+        cut(ids.into_iter().collect(), String::len).into_iter().try_for_each(|ids| dataset::named(PAGES).push(&row(ids)))
+    }
+
+    /// A page on which nothing is looked for.
+    pub(crate) fn push_unread(url: &str, unread: bool) -> HandlerResult {
+        dataset::named(PAGES).push(&PageRow { url: url.to_owned(), ids: None, unread })
     }
 }
 

@@ -128,7 +128,12 @@ impl Ended {
     /// If it is another, with what was said.
     pub fn expect_code(self, code: i32) -> Result<Self> {
         if self.code != Some(code) {
-            bail!("exit code {:?} instead of {code}; standard output: {}; standard error: {}", self.code, self.stdout, self.stderr);
+            bail!(
+                "exit code {:?} instead of {code}; standard output: {}; standard error: {}",
+                self.code,
+                self.stdout,
+                self.stderr
+            );
         }
         Ok(self)
     }

@@ -271,7 +271,8 @@ mod tests {
     #[test]
     fn ids_and_links_are_read() {
         let url = Url::parse("http://a.example/x/y").expect("a URL");
-        let read = Read::of(&url, "<base href=/z/><p id=one><a name=two href='b#c'>x</a><map><area href=d></map><a href='mailto:x@y'>");
+        let read =
+            Read::of(&url, "<base href=/z/><p id=one><a name=two href='b#c'>x</a><map><area href=d></map><a href='mailto:x@y'>");
         assert_eq!(read.facts.ids.into_iter().collect::<Vec<_>>(), ["one", "two"]);
         assert_eq!(read.facts.links.into_iter().collect::<Vec<_>>(), ["http://a.example/z/b#c", "http://a.example/z/d"]);
         assert!(read.refresh.is_none());

@@ -37,14 +37,16 @@ async fn the_bookshop_is_crawled_whole_and_statistics_agree() -> Result<()> {
 async fn pages_in_old_charsets_give_the_same_items() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut outputs = Vec::new();
-    for (name, switches) in [
-        ("plain", Switches::default()),
-        ("charsets", Switches { charset_ratio: 0.5, gzip: true, ..Switches::default() }),
-    ] {
+    for (name, switches) in
+        [("plain", Switches::default()), ("charsets", Switches { charset_ratio: 0.5, gzip: true, ..Switches::default() })]
+    {
         let site = Site::start(SiteConfig::bookshop().with(switches)).await?;
         let output = folder.path().join(format!("{name}.jsonl"));
-        let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--store", "memory:", "-o"])
-            .with([output.as_os_str(), plugin("books")?.as_os_str(), site.url().as_ref()]);
+        let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--store", "memory:", "-o"]).with([
+            output.as_os_str(),
+            plugin("books")?.as_os_str(),
+            site.url().as_ref(),
+        ]);
         tokio::task::block_in_place(|| run.run())?.expect_code(0)?;
         let mut items: Vec<String> = lines(&output)?.into_iter().map(|line| line.replace(&site.url(), "/")).collect();
         items.sort();

@@ -201,10 +201,13 @@ pub(crate) fn relocate(
 
 /// The first ready requests of a site.
 pub(crate) fn window(connection: &Connection, crawl: CrawlId, site: SiteId, limit: usize) -> Done<SiteWindow> {
+    // Both reads see one state of the store, so that `newest` says exactly what the window could have had.
+    let snapshot = connection.unchecked_transaction()?;
+    let newest = last_id(connection)?;
     let mut statement = connection.prepare_cached(WINDOW)?;
     // One more than asked for tells whether these are all.
     let mut rows = statement.query(params![site.0, crawl.0, super::sql_limit(limit).saturating_add(1)])?;
-    let mut window = SiteWindow { requests: Vec::new(), complete: true };
+    let mut window = SiteWindow { requests: Vec::new(), complete: true, newest: RequestId(newest) };
     while let Some(row) = rows.next()? {
         if window.requests.len() == limit {
             window.complete = false;
@@ -212,6 +215,9 @@ pub(crate) fn window(connection: &Connection, crawl: CrawlId, site: SiteId, limi
         }
         window.requests.push(queued(row)?);
     }
+    drop(rows);
+    drop(statement);
+    snapshot.finish()?;
     Ok(window)
 }
 

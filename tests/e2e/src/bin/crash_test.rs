@@ -32,11 +32,13 @@ async fn main() -> Result<()> {
     let options = Options::parse();
     let site = Site::start(SiteConfig::bookshop().with(switches())).await?;
     let hops = site.plan().iter().map(|page| page.hops as u64 + u64::from(page.meta_refresh)).max().unwrap_or(0);
-    let scratch = tempfile::tempdir()?;
+    // Kept when the test fails, so that the job can be looked at.
+    let scratch = tempfile::tempdir()?.keep();
+    println!("jobs and outputs are in {}", scratch.display());
     let mut random = Random(options.seed);
 
     let begun = Instant::now();
-    let truth = Truth::of(&undisturbed(&site, scratch.path())?, &scratch.path().join("undisturbed.jsonl"))?;
+    let truth = Truth::of(&undisturbed(&site, &scratch)?, &&scratch.join("undisturbed.jsonl"))?;
     let usual = begun.elapsed();
     println!("undisturbed: {} in {:.1} s; up to {hops} hops", truth.summary(), usual.as_secs_f64());
 
@@ -44,7 +46,7 @@ async fn main() -> Result<()> {
     while killed < options.points {
         crawls += 1;
         let most = KILLS_A_CRAWL.min(options.points - killed);
-        let kills = disturbed(&site, scratch.path(), &truth, Signal::SIGKILL, most, usual, hops, &mut random)
+        let kills = disturbed(&site, &scratch, &truth, Signal::SIGKILL, most, usual, hops, &mut random)
             .with_context(|| format!("crawl {crawls}, SIGKILL, --seed {}", options.seed))?;
         killed += kills;
         println!("crawl {crawls}: {kills} kills, all equal ({killed} of {})", options.points);
@@ -53,11 +55,12 @@ async fn main() -> Result<()> {
     while stopped < wanted {
         crawls += 1;
         let most = KILLS_A_CRAWL.min(wanted - stopped);
-        let stops = disturbed(&site, scratch.path(), &truth, Signal::SIGTERM, most, usual, hops, &mut random)
+        let stops = disturbed(&site, &scratch, &truth, Signal::SIGTERM, most, usual, hops, &mut random)
             .with_context(|| format!("crawl {crawls}, SIGTERM, --seed {}", options.seed))?;
         stopped += stops;
         println!("crawl {crawls}: {stops} stops by SIGTERM, all equal, nothing fetched twice ({stopped} of {wanted})");
     }
+    std::fs::remove_dir_all(&scratch)?;
     println!("crash test passed: {killed} kills and {stopped} stops in {crawls} crawls, {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
@@ -79,7 +82,9 @@ fn switches() -> Switches {
 }
 
 fn command(site: &Running, folder: &Path, name: &str) -> Result<Crawl> {
-    let arguments = ["run", "--delay", "0", "--json", "--allow-private", "--set", "retry-delay=20ms"];
+    // A page that fails twice may redirect to one that fails twice more: six retries are within which both heal, whoever asks first.
+    let retries = ["--set", "max-retries=6", "--set", "retry-delay=20ms", "--set", "max-retry-delay=100ms"];
+    let arguments = ["run", "--delay", "0", "--json", "--allow-private"].into_iter().chain(retries);
     let (job, output) = (folder.join(name), folder.join(format!("{name}.jsonl")));
     Ok(Crawl::new(folder, arguments).with([plugin("books")?.as_os_str(), site.url().as_ref()]).with([
         "--job".as_ref(),
