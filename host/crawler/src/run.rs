@@ -71,7 +71,7 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let (commits, committer) = Commits::start(Arc::clone(&store), crawl, limits);
 
     let mut run = Run::new(setup, commits, started).await?;
-    let reason = run.to_the_end().await;
+    let reason = run.until_the_end().await;
     let (idle, elapsed) = (run.claims == 0, started.elapsed());
     run.count_time().await;
     // The committer ends when the last handle is gone.
@@ -178,7 +178,7 @@ impl Run {
         })
     }
 
-    async fn to_the_end(&mut self) -> FinishReason {
+    async fn until_the_end(&mut self) -> FinishReason {
         self.look_at_limits();
         if self.ending.is_none()
             && let Err(reason) = self.seed().await
@@ -193,17 +193,21 @@ impl Run {
             if let Err(error) = self.start_visits().await {
                 self.end(FinishReason::StoreFailed(error.to_string()));
             }
-            if self.walks.is_empty() && self.frontier.next_event().is_none() {
-                match &self.ending {
-                    Some((reason, _)) => return reason.clone(),
-                    None => match self.at_rest(&mut fruitless).await {
-                        Some(reason) => self.end(reason),
-                        None => continue,
-                    },
-                }
+            if !self.walks.is_empty() || self.frontier.next_event().is_some() {
+                self.wait(&mut tick).await;
                 continue;
             }
-            self.wait(&mut tick).await;
+            match &self.ending {
+                Some((reason, _)) => {
+                    let reason = reason.clone();
+                    return self.last_of_all(reason).await;
+                }
+                None => {
+                    if let Some(reason) = self.at_rest(&mut fruitless).await {
+                        self.end(reason);
+                    }
+                }
+            }
         }
     }
 
@@ -246,6 +250,23 @@ impl Run {
             return (*fruitless > 3).then_some(FinishReason::StoreFailed(lost));
         }
         *fruitless = 0;
+        self.finish().await
+    }
+
+    // A limit that was reached with the last request is no reason to leave out the finish.
+    async fn last_of_all(&mut self, reason: FinishReason) -> FinishReason {
+        if !matches!(reason, FinishReason::MaxItems | FinishReason::MaxRequests) {
+            return reason;
+        }
+        match self.line.store.counts(self.line.crawl).await {
+            Ok(counts) if counts.pending == 0 => self.finish().await.unwrap_or(reason),
+            Ok(_) => reason,
+            Err(error) => FinishReason::StoreFailed(error.to_string()),
+        }
+    }
+
+    // Calls the finish entry point, unless that was done. `None`: it was called, and may have enqueued.
+    async fn finish(&mut self) -> Option<FinishReason> {
         if self.finish_done {
             return Some(FinishReason::Finished);
         }
@@ -310,7 +331,7 @@ impl Run {
                     let suspicion = if self.suspects_left > 0 { Suspicion::Suspect } else { Suspicion::None };
                     self.suspects_left = self.suspects_left.saturating_sub(1);
                     self.claims += 1;
-                    let claim = self.frontier.claim_of(request, &turn.key);
+                    let claim = self.frontier.claim_of(*request, &turn.key);
                     Box::new(Visit::begin(claim, turn.key, suspicion))
                 }
             };

@@ -60,6 +60,8 @@ pub struct CrawlSettings {
     pub plugin_cpu: Duration,
     /// Of time for one call of a plugin.
     pub plugin_time: Duration,
+    /// Of time for one query of a page.
+    pub query_timeout: Duration,
     /// Calls that one sandbox serves; 1 means a fresh one for each page.
     pub plugin_reuse: u32,
     /// Bytes of a state value at most.
@@ -106,6 +108,7 @@ impl Default for CrawlSettings {
             plugin_memory: 128 << 20,
             plugin_cpu: Duration::from_secs(5),
             plugin_time: Duration::from_secs(60),
+            query_timeout: Duration::from_secs(2),
             plugin_reuse: 1,
             max_state_value: 256 << 10,
             power_loss: PowerLoss::Ignored,
@@ -451,6 +454,13 @@ pub const TABLE: &[Setting] = &[
         "For one call of a plugin, waiting included.",
         |s, v| s.plugin_time = parse_duration(v)?,
         |s| shown(s.plugin_time)
+    ),
+    setting!(
+        "query-timeout",
+        TIME,
+        "Of processor time for one query of a page (a selector, the parsing of a huge page).",
+        |s, v| s.query_timeout = parse_duration(v)?,
+        |s| shown(s.query_timeout)
     ),
     setting!(
         "plugin-reuse",

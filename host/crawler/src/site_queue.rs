@@ -14,7 +14,7 @@ pub const WINDOW: usize = 64;
 #[derive(Debug)]
 pub enum Next<C> {
     /// A request at rest.
-    Queued(QueuedRequest),
+    Queued(Box<QueuedRequest>),
     /// One that is in flight already.
     Continued(C),
 }
@@ -124,7 +124,7 @@ impl<C> SiteQueue<C> {
         }
         let (_, row) = self.window.pop_first()?;
         self.in_flight.insert(row.id);
-        Some(Next::Queued(row))
+        Some(Next::Queued(Box::new(row)))
     }
 
     /// A request in flight waits for the site's next slot.

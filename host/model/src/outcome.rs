@@ -104,7 +104,8 @@ pub enum Verdict {
 pub enum Subject {
     /// A request.
     Request(RequestId),
-    /// The crawl's finish: its `finish` entry point has been called. Once per crawl.
+    /// The crawl's finish: its `finish` entry point has been called. Once per crawl, and never [`Rejection::Deferred`]: it comes when
+    /// nothing is left that a limit could defer.
     Finish,
     /// The crawl as a whole: start requests, running time. It decides nothing, so it is never [`Rejection::Decided`] nor
     /// [`Rejection::Deferred`] and may come as often as its owner likes. Under [`crate::Shard::CRAWL`], like [`Subject::Finish`].

@@ -240,6 +240,7 @@ fn call_settings(settings: &CrawlSettings, input: &str) -> CallSettings {
             cpu: settings.plugin_cpu,
             wall: settings.plugin_time,
             state_value_bytes: settings.max_state_value,
+            query: settings.query_timeout,
             ..Limits::default()
         },
         ..CallSettings::default()

@@ -50,8 +50,17 @@ fn files_that_are_no_plugins() -> Result<()> {
     write("truncated.wasm", &books[..books.len() / 2])?;
     write("core.wasm", b"\0asm\x01\0\0\0")?;
     write("version.wasm", b"\0asm\x63\0\0\0")?;
+    write("no-handler.wasm", &wat::parse_str("(component)")?)?;
+    write("unknown.wasm", &wat::parse_str("(component (import \"acme:db/sql@1.0.0\" (instance)))")?)?;
+    write("http.wasm", &wat::parse_str("(component (import \"wasi:http/types@0.2.0\" (instance)))")?)?;
+    let newer = "(component (import \"nephila:crawler/state@9.0.0\" (instance)))";
+    write("newer.wasm", &wat::parse_str(newer)?)?;
     for (arguments, words) in [
-        (["run", "missing.wasm", URL], ["missing.wasm", "no such file"].as_slice()),
+        (["run", "no-handler.wasm", URL], ["no-handler.wasm", "handler"].as_slice()),
+        (["run", "unknown.wasm", URL], &["acme:db/sql"]),
+        (["run", "http.wasm", URL], &["wasi:http"]),
+        (["run", "newer.wasm", URL], &["9.0.0", "0.1.0"]),
+        (["run", "missing.wasm", URL], &["missing.wasm", "check the path"]),
         (["run", "no-such-name", URL], &["no-such-name", "nephila list"]),
         (["run", "empty.wasm", URL], &["empty.wasm", "empty"]),
         (["run", "text.wasm", URL], &["text.wasm", "not a WebAssembly"]),

@@ -157,7 +157,8 @@ impl<'a> Commit<'a> {
         }
         let reached = |limit: Option<u64>, count| limit.is_some_and(|limit| count >= limit);
         let full = reached(self.limits.max_items, self.items) || reached(self.limits.max_requests, self.ended);
-        if full && !matches!(deed, Deed::Crawl) {
+        // The finish comes when nothing is left to defer.
+        if full && !matches!(deed, Deed::Crawl | Deed::Finish) {
             return Ok(Err(Rejection::Deferred));
         }
         let (crawler, effects) = (self.crawl.crawler_id.as_str(), &outcome.effects);

@@ -8,15 +8,44 @@ use crate::{Counts, ErrorSample};
 use nephila_model::{Counter, CrawlId, Statistics, StatsDelta};
 use rusqlite::{Connection, OptionalExtension, params};
 
+/// Names of counters, and codes of errors, that one crawl has at most.
+const MOST_NAMES: i64 = 1_000;
+
+/// The name of what has no room for a name of its own.
+const OTHER: &str = "other";
+
 /// Adds a delta.
 pub(crate) fn add(connection: &Connection, crawl: CrawlId, delta: &StatsDelta) -> Done<()> {
     let add = "INSERT INTO counters (crawl, name, value) VALUES (?1, ?2, ?3)
         ON CONFLICT (crawl, name) DO UPDATE SET value = value + excluded.value";
     let mut statement = connection.prepare_cached(add)?;
     for (counter, by) in delta.iter() {
-        statement.execute(params![crawl.0, counter.to_string(), by])?;
+        let name = bounded(connection, crawl, counter)?;
+        statement.execute(params![crawl.0, name, by])?;
     }
     Ok(())
+}
+
+/// A counter's name. Those that a plugin can make up share one name once there are too many, since each is a row here and an entry in
+/// everybody's memory (S9).
+fn bounded(connection: &Connection, crawl: CrawlId, counter: &Counter) -> Done<String> {
+    let name = counter.to_string();
+    let rest = match counter {
+        Counter::Skipped(_) => Counter::Skipped(OTHER.to_owned()),
+        Counter::Error(_) => Counter::Error(OTHER.to_owned()),
+        Counter::ItemsOf(_) => Counter::ItemsOf(OTHER.to_owned()),
+        _ => return Ok(name),
+    };
+    let is_known =
+        connection.prepare_cached("SELECT 1 FROM counters WHERE crawl = ?1 AND name = ?2")?.exists(params![crawl.0, name])?;
+    if is_known || rows_of(connection, "SELECT count(*) FROM counters WHERE crawl = ?1", crawl)? < MOST_NAMES {
+        return Ok(name);
+    }
+    Ok(rest.to_string())
+}
+
+fn rows_of(connection: &Connection, query: &str, crawl: CrawlId) -> Done<i64> {
+    Ok(connection.prepare_cached(query)?.query_row([crawl.0], |row| row.get(0))?)
 }
 
 /// One counter; 0 if it was never counted.
@@ -48,6 +77,10 @@ pub(crate) fn counts(connection: &Connection, crawl: CrawlId) -> Done<Counts> {
 pub(crate) fn add_error(connection: &Connection, crawl: CrawlId, code: &str, url: &str, message: &str) -> Done<()> {
     let add = "INSERT INTO errors (crawl, code, count, url, message) VALUES (?1, ?2, 1, ?3, ?4)
         ON CONFLICT (crawl, code) DO UPDATE SET count = count + 1";
+    let is_known =
+        connection.prepare_cached("SELECT 1 FROM errors WHERE crawl = ?1 AND code = ?2")?.exists(params![crawl.0, code])?;
+    let has_room = is_known || rows_of(connection, "SELECT count(*) FROM errors WHERE crawl = ?1", crawl)? < MOST_NAMES;
+    let code = if has_room { code } else { OTHER };
     connection.prepare_cached(add)?.execute(params![crawl.0, code, url, message])?;
     Ok(())
 }

@@ -38,7 +38,7 @@ async fn main() -> Result<()> {
     let mut random = Random(options.seed);
 
     let begun = Instant::now();
-    let truth = Truth::of(&undisturbed(&site, &scratch)?, &&scratch.join("undisturbed.jsonl"))?;
+    let truth = Truth::of(&undisturbed(&site, &scratch)?, &scratch.join("undisturbed.jsonl"))?;
     let usual = begun.elapsed();
     println!("undisturbed: {} in {:.1} s; up to {hops} hops", truth.summary(), usual.as_secs_f64());
 
