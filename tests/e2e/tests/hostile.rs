@@ -34,8 +34,7 @@ const FIRST: usize = 101;
 const PAGES: usize = 200;
 
 fn crawl(site: &Running, folder: &Path, input: &Value, more: &[&str]) -> Result<Crawl> {
-    let arguments =
-        ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--set", "retry-delay=10ms", "--set", "plugin-cpu=2s"];
+    let arguments = ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--set", "retry-delay=10ms", "--set", "plugin-cpu=2s"];
     Ok(Crawl::new(folder, arguments)
         .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
         .with(["--input", &input.to_string()])
@@ -90,7 +89,7 @@ async fn exactly_the_pages_that_a_plugin_spoils_fail() -> Result<()> {
     assert_eq!(whole.len(), PAGES - MISDEEDS.len() - 2, "{:?}", ended.stderr.len());
     assert!(ended.stderr.len() < 1 << 20, "a plugin that floods the log was not stopped");
     let peak = report["peakMemoryBytes"].as_u64().context("peak memory")?;
-    assert!(peak < 600 << 20, "{} MB for a sandbox of 128 MB", peak >> 20);
+    assert!(peak < 600 << 20, "{} MB for a sandbox of 256 MB", peak >> 20);
     Ok(())
 }
 
