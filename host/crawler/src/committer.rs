@@ -1,6 +1,6 @@
 //! The one task that commits outcomes, in groups.
 //!
-//! Decision: when idle it commits at once; what arrives meanwhile forms the next group, bounded by count. So a lone outcome
+//! Decision: when idle it commits at once; what arrives meanwhile forms the next group, bounded by count and bytes. So a lone outcome
 //! waits for nothing, a busy crawl pays one transaction for many pages, and the bounded channel is the back-pressure. It never waits for a
 //! re-run: an outcome in conflict goes back to its task with the reason.
 
@@ -12,8 +12,11 @@ use tokio::sync::{mpsc, oneshot};
 /// Outcomes in one transaction at most.
 const GROUP: usize = 256;
 
+/// Bytes of effects in one transaction, beyond which no further outcome joins it.
+const GROUP_BYTES: usize = 16 << 20;
+
 /// Outcomes that may wait for the committer.
-const QUEUE: usize = 512;
+const QUEUE: usize = 64;
 
 type Letter = (Outcome, oneshot::Sender<Result<CommitResult, Arc<StoreError>>>);
 
@@ -40,9 +43,15 @@ impl Commits {
 }
 
 async fn run(store: Arc<dyn Store>, crawl: CrawlId, limits: CommitLimits, mut letters: mpsc::Receiver<Letter>) {
-    let mut batch = Vec::with_capacity(GROUP);
-    while letters.recv_many(&mut batch, GROUP).await > 0 {
-        let (outcomes, replies): (Vec<_>, Vec<_>) = batch.drain(..).unzip();
+    while let Some(first) = letters.recv().await {
+        let mut bytes = first.0.effects.weight();
+        let mut batch = vec![first];
+        while batch.len() < GROUP && bytes < GROUP_BYTES {
+            let Ok(letter) = letters.try_recv() else { break };
+            bytes += letter.0.effects.weight();
+            batch.push(letter);
+        }
+        let (outcomes, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         match store.commit(crawl, Group { outcomes, limits }).await {
             Ok(results) => {
                 for (reply, result) in replies.into_iter().zip(results) {

@@ -4,12 +4,14 @@
 //! call saw of the state has changed, the call is run again on the same page, a few times beside others, then alone under the
 //! crawl's state lock, so that it always gets through. Re-runs cost processor time, never a fetch.
 
+use crate::attempt::Attempt;
+use crate::landing::{CameTo, Landing};
 use crate::line::Line;
 use crate::retry::{Chance, next_attempt};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
-    Applied, AppliedVerdict, Counter, DatasetName, Effects, FailureCode, FailureReason, Outcome, Rejection, SiteKey, SkipReason,
-    StatsDelta, Subject, Timestamp, Verdict,
+    AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, Rejection, SkipReason, StatsDelta, Subject, Timestamp,
+    Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallReport, ParsedPage};
 use nephila_store::StoreError;
@@ -20,78 +22,8 @@ use url::Url;
 /// Runs beside others before a call in conflict runs alone.
 const RUNS_BESIDE_OTHERS: u32 = 4;
 
-/// What the fetching of a request came to.
-#[derive(Debug)]
-pub enum Attempt {
-    /// A page for the handler.
-    Page(Arc<ParsedPage>),
-    /// No page.
-    Failed {
-        /// Why.
-        reason: FailureReason,
-        /// Whether trying again may help.
-        chance: Chance,
-        /// The URL that answered last.
-        final_url: Option<Url>,
-    },
-    /// Nothing went wrong, and there is nothing to handle.
-    Skipped {
-        /// Why.
-        reason: SkipReason,
-        /// The URL that answered last.
-        final_url: Option<Url>,
-    },
-    /// It was redirected to another site.
-    Moved {
-        /// Which.
-        site: SiteKey,
-    },
-    /// The store failed; the request stays pending.
-    Lost(Arc<StoreError>),
-}
-
-/// What became of a request that is no longer in flight.
-#[derive(Debug)]
-pub enum Landing {
-    /// Its outcome was committed.
-    Committed {
-        /// What the store did.
-        applied: Box<Applied>,
-        /// What the request came to.
-        came_to: CameTo,
-        /// Items that its page gave to the default dataset.
-        items: u64,
-        /// The reason for which the plugin stops the crawl, if it does.
-        stop: Option<String>,
-    },
-    /// It was decided already: nothing was changed.
-    Dropped,
-    /// A limit was reached before it: it stays pending.
-    Deferred,
-    /// Another process owns its site now.
-    Stale,
-    /// The store failed; the request stays pending.
-    Lost(Arc<StoreError>),
-}
-
-/// What a request came to, as it was committed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CameTo {
-    /// Handled or failed: its end.
-    End,
-    /// Skipped.
-    SetAside,
-    /// It goes on at another site.
-    Moved,
-    /// It is tried again.
-    Retry(Timestamp),
-}
-
 /// Decides about a visit and commits the decision.
 pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
-    if let Attempt::Lost(error) = attempt {
-        return Landing::Lost(error);
-    }
     // A suspect is decoded and handled while nothing else is, so that a crash inside its mark is its own (S10).
     let (_alone, _beside) = match visit.suspicion {
         Suspicion::Suspect => {
@@ -113,20 +45,20 @@ pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
         let alone = if runs >= RUNS_BESIDE_OTHERS { Some(line.state.write().await) } else { None };
         let decision = match &overruled {
             None => decide(line, &visit, &attempt).await,
-            Some(Overruled::Once(reason)) => give_up(line, &visit, reason.clone(), page_of(&attempt), None).await,
+            Some(Overruled::Once(reason)) => give_up(line, &visit, reason.clone(), attempt.page(), None).await,
             Some(Overruled::Twice(reason)) => Decision::bare(Verdict::Failed { reason: reason.clone(), final_url: None }),
         };
         runs += 1;
         let beside = if alone.is_none() && !decision.effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
-        let (came_to, items, stop) = (decision.comes_to(), decision.default_items(), decision.effects.stop.clone());
+        let (came_to, stop) = (decision.comes_to(), decision.effects.stop.clone());
         let answer = line.commits.commit(outcome(line, &visit, decision)).await;
         drop((alone, beside));
         match answer {
             Err(error) => return Landing::Lost(error),
             Ok(Ok(applied)) if applied.verdict == AppliedVerdict::DuplicateRedirect => {
-                return Landing::Committed { applied: Box::new(applied), came_to: CameTo::SetAside, items: 0, stop: None };
+                return Landing::Committed { applied: Box::new(applied), came_to: CameTo::SetAside, stop: None };
             }
-            Ok(Ok(applied)) => return Landing::Committed { applied: Box::new(applied), came_to, items, stop },
+            Ok(Ok(applied)) => return Landing::Committed { applied: Box::new(applied), came_to, stop },
             Ok(Err(Rejection::Stale { .. })) => return Landing::Stale,
             Ok(Err(Rejection::Decided)) => return Landing::Dropped,
             Ok(Err(Rejection::Deferred)) => return Landing::Deferred,
@@ -136,7 +68,15 @@ pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
             Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_)))) => {
                 let code = if matches!(refused, Rejection::State(_)) { "state" } else { "refused-by-store" };
                 let reason = FailureReason { code: FailureCode(Cow::Borrowed(code)), message: refused.to_string(), status: None };
-                overruled = Some(if overruled.is_none() { Overruled::Once(reason) } else { Overruled::Twice(reason) });
+                overruled = Some(match overruled {
+                    None => Overruled::Once(reason),
+                    Some(Overruled::Once(_)) => Overruled::Twice(reason),
+                    // Nothing is left that could be refused.
+                    Some(Overruled::Twice(_)) => {
+                        let cause = reason.message;
+                        return Landing::Lost(Arc::new(StoreError::Engine { action: "set a request aside", cause }));
+                    }
+                });
             }
         }
     }
@@ -167,17 +107,6 @@ impl Decision {
             Verdict::Retry { not_before, .. } => CameTo::Retry(not_before),
         }
     }
-
-    fn default_items(&self) -> u64 {
-        self.effects.items.iter().filter(|item| item.dataset == DatasetName::Default).count() as u64
-    }
-}
-
-fn page_of(attempt: &Attempt) -> Option<Arc<ParsedPage>> {
-    match attempt {
-        Attempt::Page(page) => Some(Arc::clone(page)),
-        _ => None,
-    }
 }
 
 async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
@@ -199,8 +128,6 @@ async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
             chain: visit.chain.clone(),
             spec: Box::new(visit.spec.clone()),
         }),
-        // Left before the loop.
-        Attempt::Lost(_) => Decision::bare(Verdict::Skipped { reason: SkipReason::Handler("lost".to_owned()), final_url: None }),
     }
 }
 
@@ -222,11 +149,10 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
         }
         Err(failure) => failure,
     };
-    let reads = effects.only_reads();
     if let CallFailure::Skip(info) = &failure {
         let verdict =
             Verdict::Skipped { reason: SkipReason::Handler(info.code.clone()), final_url: Some(page.page().url.clone()) };
-        return Decision { verdict, effects: reads, stats };
+        return Decision { verdict, effects, stats };
     }
     let reason = FailureReason {
         code: FailureCode(Cow::Owned(failure.code().to_owned())),
@@ -235,10 +161,13 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     };
     let chance = if failure.may_be_retried() { Chance::Transient } else { Chance::Permanent };
     match next_attempt(&visit.claim.request, chance, &line.settings, Timestamp::now()) {
-        Some(not_before) => Decision { verdict: Verdict::Retry { not_before, reason }, effects: reads, stats },
+        Some(not_before) => Decision { verdict: Verdict::Retry { not_before, reason }, effects, stats },
         None => {
             let mut decision = give_up(line, visit, reason, Some(Arc::clone(page)), Some(page.page().url.clone())).await;
-            decision.effects.state_reads.extend(reads.state_reads);
+            decision.effects.state_reads.extend(effects.state_reads);
+            for (reason, count) in effects.refused {
+                *decision.effects.refused.entry(reason).or_default() += count;
+            }
             decision.stats.merge(&stats);
             decision
         }
@@ -261,15 +190,11 @@ async fn give_up(
     let report = line.plugin.failure(call(line, visit, page), &reason, attempts).await;
     let mut stats = StatsDelta::default();
     count_call(&mut stats, &report);
-    let effects = match report.ended {
-        Ok(()) => report.effects,
-        Err(failure) => {
-            tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
-            stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);
-            report.effects.only_reads()
-        }
-    };
-    Decision { verdict, effects, stats }
+    if let Err(failure) = report.ended {
+        tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
+        stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);
+    }
+    Decision { verdict, effects: report.effects, stats }
 }
 
 fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>) -> Call {

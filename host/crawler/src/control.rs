@@ -58,6 +58,24 @@ impl Stopper {
     }
 }
 
+/// Ready when whoever asked for a stop waits no longer: the grace after the first order is over, or there was a second one. Never, if
+/// nobody asks.
+pub async fn out_of_patience(mut stop: watch::Receiver<StopOrder>, grace: Duration) {
+    // An error means that nobody can ask any more.
+    if stop.wait_for(|order| order.level >= StopLevel::Graceful).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    let now = async {
+        if stop.wait_for(|order| order.level >= StopLevel::Now).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = now => {}
+        () = tokio::time::sleep(grace) => {}
+    }
+}
+
 /// Where a crawl stands, about once a second.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {

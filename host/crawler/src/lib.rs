@@ -1,16 +1,19 @@
 //! The run loop of a crawl: scheduler, visits, verdicts, commits, statistics, stop and resume.
 //!
-//! A page travels *claim → fetch → handle → commit*, and so do these files: `frontier` and `scheduler` say what is next, `visit`
+//! A page travels *claim → fetch → handle → commit*, and so do these files: `frontier` and `scheduler` say what is next, `walk`
 //! fetches it, `conclude` hands it to the plugin and decides, `committer` makes it durable, `run` holds it all together. Export
 //! follows the store by itself (crate `nephila-output`).
 
+mod attempt;
 mod committer;
 mod conclude;
 mod control;
 #[cfg(debug_assertions)]
 mod crash_hook;
 mod finish;
+mod flights;
 mod frontier;
+mod landing;
 mod line;
 mod progress;
 mod reads;
@@ -18,11 +21,17 @@ mod report;
 mod retry;
 mod run;
 mod scheduler;
+mod setting_names;
 mod settings;
+mod setup;
 mod site_queue;
+mod units;
 mod visit;
+mod walk;
 
-pub use control::{Progress, StopLevel, StopOrder, Stopper};
+pub use control::{Progress, StopLevel, StopOrder, Stopper, out_of_patience};
 pub use report::{CrawlReport, CrawlStatus, FinishReason};
-pub use run::{CrawlSetup, run};
-pub use settings::{CrawlSettings, PowerLoss, Setting, SettingError, TABLE as SETTINGS, parse_duration};
+pub use run::run;
+pub use setting_names::{MANIFEST_MEMORY, Setting, SettingError, TABLE as SETTINGS};
+pub use settings::{CrawlSettings, PowerLoss};
+pub use setup::CrawlSetup;

@@ -55,18 +55,8 @@ impl Reads for StoreReads {
             Some(text) => text.parse().map_err(|_| ReadError::BadCursor(text.to_owned()))?,
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let slice = self.store.dataset_slice(self.crawl, dataset, after, limit).await.map_err(failed)?;
-        let mut items = Vec::new();
-        let (mut bytes, mut next, mut more) = (0, None, slice.more);
-        for row in slice.rows {
-            bytes += row.json.len();
-            if bytes > max_bytes && !items.is_empty() {
-                more = true;
-                break;
-            }
-            next = Some(row.sequence.to_string());
-            items.push(row.json);
-        }
-        Ok(DatasetSlice { items, next: next.filter(|_| more) })
+        let slice = self.store.dataset_slice(self.crawl, dataset, after, limit, max_bytes).await.map_err(failed)?;
+        let next = slice.rows.last().map(|row| row.sequence.to_string()).filter(|_| slice.more);
+        Ok(DatasetSlice { items: slice.rows.into_iter().map(|row| row.json).collect(), next })
     }
 }

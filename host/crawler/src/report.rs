@@ -5,15 +5,13 @@ use nephila_store::{Counts, CrawlRecord, ErrorSample};
 use std::fmt;
 use std::time::Duration;
 
-/// The states of a crawl (Apify's run statuses, and two for pausing).
+/// The states that an opening of a crawl can end in (Apify's run statuses, and one for what can be resumed).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words are those of docs/cli.md")]
 pub enum CrawlStatus {
-    Running,
     Paused,
     Succeeded,
     Failed,
-    Aborted,
 }
 
 impl CrawlStatus {
@@ -21,11 +19,9 @@ impl CrawlStatus {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Running => "RUNNING",
             Self::Paused => "PAUSED",
             Self::Succeeded => "SUCCEEDED",
             Self::Failed => "FAILED",
-            Self::Aborted => "ABORTED",
         }
     }
 }

@@ -27,18 +27,23 @@ impl Chance {
     }
 }
 
+/// Retries at most, whatever a request asks for, unless the crawl's own setting is more.
+const MOST_RETRIES: u32 = 100;
+
 /// When the next attempt may start; `None` if this one was the last.
 pub fn next_attempt(request: &QueuedRequest, chance: Chance, settings: &CrawlSettings, now: Timestamp) -> Option<Timestamp> {
-    let most = request.spec.max_retries.unwrap_or(settings.max_retries);
+    let most = request.spec.max_retries.map_or(settings.max_retries, |asked| asked.min(MOST_RETRIES.max(settings.max_retries)));
     let again = chance == Chance::Transient && request.retry_count < most;
     again.then(|| now.plus(back_off(request.id, request.retry_count, settings)))
 }
 
-// Between one and one and a half times the exponential delay: jitter only lengthens.
+// Between one and one and a half times the exponential delay, and never beyond the greatest one.
 fn back_off(id: RequestId, retries: u32, settings: &CrawlSettings) -> Duration {
     let doubled = settings.retry_delay.checked_mul(1 << retries.min(30)).unwrap_or(settings.max_retry_delay);
-    let delay = doubled.min(settings.max_retry_delay);
     let share = mix(id.0.unsigned_abs() ^ (u64::from(retries) << 48)) % 1_000;
+    // Near the bound jitter shortens, since it must not vanish: pages that failed together would come back together.
+    let longest = settings.max_retry_delay.mul_f64(1.0 / 1.5);
+    let delay = doubled.min(longest);
     delay + delay.mul_f64(share as f64 / 2_000.0)
 }
 
@@ -57,10 +62,10 @@ mod tests {
     #[test]
     fn back_off_doubles_with_jitter_up_to_its_bound() {
         let settings = CrawlSettings::default();
-        for (retries, least) in [(0, 1.0), (1, 2.0), (2, 4.0), (9, 60.0), (u32::MAX, 60.0)] {
+        for (retries, least) in [(0, 1.0), (1, 2.0), (2, 4.0), (9, 40.0), (u32::MAX, 40.0)] {
             for id in 0..200 {
                 let delay = back_off(RequestId(id), retries, &settings).as_secs_f64();
-                assert!((least..=least * 1.5).contains(&delay), "{retries} {delay}");
+                assert!((least - 1e-6..=least * 1.5).contains(&delay), "{retries} {delay}");
             }
         }
         let spread: std::collections::HashSet<_> = (0..200).map(|id| back_off(RequestId(id), 0, &settings)).collect();

@@ -4,30 +4,28 @@
 //! ending. So nothing is shared that needs a lock, and the loop reads from top to bottom.
 
 use crate::committer::Commits;
-use crate::conclude::{CameTo, Landing};
-use crate::control::{Progress, StopLevel, StopOrder};
+use crate::control::{Progress, StopLevel, StopOrder, out_of_patience};
 use crate::finish::{Finish, finish};
+use crate::flights::{Flight, FlightEvent, Flights};
 use crate::frontier::Frontier;
+use crate::landing::{CameTo, Landing};
 use crate::line::Line;
 use crate::progress::Meter;
-use crate::reads::StoreReads;
 use crate::report::{CrawlReport, FinishReason};
-use crate::settings::CrawlSettings;
+use crate::setup::CrawlSetup;
 use crate::site_queue::Next;
-use crate::visit::{Suspicion, Visit, VisitEnd, walk};
-use nephila_fetch::Fetcher;
+use crate::visit::{Suspicion, Visit, VisitEnd};
 use nephila_model::{
-    CommitLimits, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, RequestId, Shard, SiteId, StatsDelta,
+    Applied, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, Rejection, RequestId, Shard, StatsDelta,
     Subject, Timestamp, Verdict,
 };
-use nephila_plugin::{CallSettings, Plugin};
-use nephila_store::{CrawlEnding, OpenedCrawl, Store, StoreError};
+use nephila_store::{CrawlEnding, InHand, LeftBehind, StoreError};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{RwLock, Semaphore, mpsc, watch};
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::sync::watch;
+use tokio::task::JoinError;
 
 /// How often the running time is committed and progress is shown.
 const TICK: Duration = Duration::from_secs(1);
@@ -35,54 +33,27 @@ const TICK: Duration = Duration::from_secs(1);
 /// Errors that a report shows.
 const ERRORS_SHOWN: usize = 10;
 
-/// Everything that a crawl needs.
-pub struct CrawlSetup {
-    /// The store, with the crawl opened in it.
-    pub store: Arc<dyn Store>,
-    /// The crawl.
-    pub opened: OpenedCrawl,
-    /// Understands pages.
-    pub plugin: Arc<Plugin>,
-    /// Gets pages.
-    pub fetcher: Arc<Fetcher>,
-    /// How the crawl behaves.
-    pub settings: CrawlSettings,
-    /// What all calls of the plugin have in common.
-    pub call_settings: CallSettings,
-    /// Where it starts. Those that the queue knows already change nothing.
-    pub starts: Vec<NewRequest>,
-    /// Told when the crawl is to stop.
-    pub stop: watch::Receiver<StopOrder>,
-    /// Told where the crawl stands, about once a second.
-    pub progress: watch::Sender<Progress>,
-    /// Told how many items were committed by this start, after each commit that has some.
-    pub items: watch::Sender<u64>,
-}
-
 /// Runs a crawl until it ends or is stopped, and closes it in the store.
 ///
 /// # Errors
-/// Only if the store cannot even say how the crawl stands; everything else is a [`FinishReason`] of the report.
+/// If the store cannot say how the crawl stands in the end. What was committed is kept, and the same crawl can be resumed.
 pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let started = Instant::now();
     let (store, crawl) = (Arc::clone(&setup.store), setup.opened.record.id);
-    let lease = setup.opened.leases.of(Shard::CRAWL);
-    let limits = CommitLimits { max_items: setup.settings.max_items, max_requests: setup.settings.max_requests };
-    let (commits, committer) = Commits::start(Arc::clone(&store), crawl, limits);
+    let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits());
 
     let mut run = Run::new(setup, commits, started).await?;
     let reason = run.until_the_end().await;
-    let (idle, elapsed) = (run.claims == 0, started.elapsed());
+    let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
     run.count_time().await;
     // The committer ends when the last handle is gone.
     drop(run);
     let _ = committer.await;
 
-    tracing::debug!(reason = reason.code(), epoch = lease.epoch.0, "the crawl has ended");
-    // A forced stop drops fetches that were on their way. Left unclosed, the next start waits each site's full delay first.
-    if !matches!(reason, FinishReason::SignalForced | FinishReason::TakenOver) {
-        let ending =
-            CrawlEnding { status: reason.status().as_str().to_owned(), reason: reason.code().to_owned(), at: Timestamp::now() };
+    tracing::debug!(reason = reason.code(), "the crawl has ended");
+    if reason != FinishReason::TakenOver {
+        let (status, code) = (reason.status().as_str().to_owned(), reason.code().to_owned());
+        let ending = CrawlEnding { status, reason: code, at: Timestamp::now(), in_hand };
         if let Err(error) = store.close_crawl(crawl, &ending).await {
             tracing::warn!(%error, "how the crawl ended could not be noted; nothing is lost, the next start takes it for a crash");
         }
@@ -98,21 +69,11 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     })
 }
 
-struct Flight {
-    request: RequestId,
-    site: SiteId,
-    lease: Lease,
-}
-
 struct Run {
     line: Arc<Line>,
     lease: Lease,
     frontier: Frontier<Box<Visit>>,
-    walks: JoinSet<VisitEnd>,
-    flights: HashMap<Id, Flight>,
-    slow: HashSet<RequestId>,
-    slow_sender: mpsc::UnboundedSender<RequestId>,
-    slow_receiver: mpsc::UnboundedReceiver<RequestId>,
+    flights: Flights,
     starts: Vec<NewRequest>,
     stop: watch::Receiver<StopOrder>,
     stop_open: bool,
@@ -125,42 +86,31 @@ struct Run {
     items: u64,
     claims: u64,
     suspects_left: usize,
-    ending: Option<(FinishReason, Option<Instant>)>,
+    suspects_out: HashSet<RequestId>,
+    ending: Option<Ending>,
+    in_hand: InHand,
     started: Instant,
     time_counted: Duration,
 }
 
+// The first reason to end stands. Pages in hand go on until the deadline.
+struct Ending {
+    reason: FinishReason,
+    deadline: Option<Instant>,
+}
+
 impl Run {
     async fn new(setup: CrawlSetup, commits: Commits, started: Instant) -> Result<Self, StoreError> {
-        let CrawlSetup { store, opened, plugin, fetcher, settings, call_settings, starts, stop, progress, items } = setup;
-        let crawl = opened.record.id;
-        let statistics = store.statistics(crawl).await?;
-        let reads = Arc::new(StoreReads { store: Arc::clone(&store), crawl, crawler: opened.record.crawler_id.clone() });
-        let (slow_sender, slow_receiver) = mpsc::unbounded_channel();
-        let frontier = Frontier::new(Arc::clone(&store), crawl, opened.leases.clone(), settings.delay, opened.unclean);
-        let suspects_left = if opened.unclean { settings.concurrency.saturating_mul(2) } else { 0 };
-        let line = Line {
-            store,
-            crawl,
-            fetcher,
-            plugin,
-            commits,
-            reads,
-            call_settings: Arc::new(call_settings),
-            handling: RwLock::new(()),
-            state: RwLock::new(()),
-            handlers: Semaphore::new(settings.concurrency),
-            settings: Arc::new(settings),
-        };
+        let statistics = setup.store.statistics(setup.opened.record.id).await?;
+        let line = setup.line(commits);
+        let CrawlSetup { opened, starts, stop, progress, items, .. } = setup;
+        let (left, concurrency) = (opened.left, line.settings.concurrency);
+        let frontier = Frontier::new(Arc::clone(&line.store), line.crawl, opened.leases.clone(), line.settings.delay, left);
         Ok(Self {
             line: Arc::new(line),
             lease: opened.leases.of(Shard::CRAWL),
             frontier,
-            walks: JoinSet::new(),
-            flights: HashMap::new(),
-            slow: HashSet::new(),
-            slow_sender,
-            slow_receiver,
+            flights: Flights::new(),
             starts,
             stop,
             stop_open: true,
@@ -171,8 +121,10 @@ impl Run {
             ended: statistics.get(&Counter::Finished) + statistics.get(&Counter::Failed),
             items: statistics.get(&Counter::Items),
             claims: 0,
-            suspects_left,
+            suspects_left: if left == LeftBehind::Crash { concurrency.saturating_mul(2) } else { 0 },
+            suspects_out: HashSet::new(),
             ending: None,
+            in_hand: InHand::Finished,
             started,
             time_counted: Duration::ZERO,
         })
@@ -193,13 +145,13 @@ impl Run {
             if let Err(error) = self.start_visits().await {
                 self.end(FinishReason::StoreFailed(error.to_string()));
             }
-            if !self.walks.is_empty() || self.frontier.next_event().is_some() {
+            if !self.flights.is_empty() || self.frontier.next_event().is_some() {
                 self.wait(&mut tick).await;
                 continue;
             }
             match &self.ending {
-                Some((reason, _)) => {
-                    let reason = reason.clone();
+                Some(ending) => {
+                    let reason = ending.reason.clone();
                     return self.last_of_all(reason).await;
                 }
                 None => {
@@ -211,29 +163,23 @@ impl Run {
         }
     }
 
-    // Waits until something happens, and takes it in.
+    // Waits until something happens, and takes it in. What is rare comes first, so that a busy crawl cannot starve it.
     async fn wait(&mut self, tick: &mut tokio::time::Interval) {
-        let grace = self.ending.as_ref().and_then(|(_, deadline)| *deadline);
-        let event = if self.has_room() { self.frontier.next_event() } else { None };
+        let grace = self.ending.as_ref().and_then(|ending| ending.deadline);
+        let event = if self.may_claim() { self.frontier.next_event() } else { None };
         tokio::select! {
             biased;
             // Once whoever could ask for a stop is gone, the crawl goes on without.
             changed = self.stop.changed(), if self.stop_open => self.stop_open = changed.is_ok(),
-            Some(ended) = self.walks.join_next_with_id(), if !self.walks.is_empty() => {
-                self.take_in(ended).await;
-                while let Some(ended) = self.walks.try_join_next_with_id() {
-                    self.take_in(ended).await;
-                }
-            }
-            Some(id) = self.slow_receiver.recv() => {
-                // It may have landed while the letter was on its way.
-                if self.flights.values().any(|flight| flight.request == id) {
-                    self.slow.insert(id);
+            () = sleep_until(grace) => self.drop_everything(),
+            _ = tick.tick() => self.tick().await,
+            event = self.flights.next(), if !self.flights.is_empty() => {
+                self.take_in(event).await;
+                while let Some(event) = self.flights.try_next() {
+                    self.take_in(event).await;
                 }
             }
             () = sleep_until(event) => {}
-            () = sleep_until(grace) => self.drop_everything(),
-            _ = tick.tick() => self.tick().await,
         }
     }
 
@@ -270,11 +216,15 @@ impl Run {
         if self.finish_done {
             return Some(FinishReason::Finished);
         }
-        match finish(&self.line, self.lease).await {
+        let finished = tokio::select! {
+            finished = finish(&self.line, self.lease) => finished,
+            // Its sandbox goes with it, and nothing of it was committed.
+            () = out_of_patience(self.stop.clone(), self.line.settings.shutdown_grace) => return Some(FinishReason::Signal),
+        };
+        match finished {
             Finish::Done(applied) => {
                 self.finish_done = true;
-                self.note_items(applied.items, applied.items);
-                self.frontier.take_in(*applied);
+                self.take_applied(*applied);
                 None
             }
             Finish::Failed(cause) => Some(FinishReason::FinishFailed(cause)),
@@ -293,17 +243,13 @@ impl Run {
         Ok(())
     }
 
-    async fn commit_for_crawl(
-        &self,
-        effects: Effects,
-        stats: StatsDelta,
-    ) -> Result<Option<nephila_model::Applied>, FinishReason> {
+    async fn commit_for_crawl(&self, effects: Effects, stats: StatsDelta) -> Result<Option<Applied>, FinishReason> {
         let outcome =
             Outcome { subject: Subject::Crawl, lease: self.lease, verdict: None, effects, stats, site_next_allowed: None };
         match self.line.commits.commit(outcome).await {
             Err(error) => Err(FinishReason::StoreFailed(error.to_string())),
             Ok(Ok(applied)) => Ok(Some(applied)),
-            Ok(Err(nephila_model::Rejection::Stale { .. })) => Err(FinishReason::TakenOver),
+            Ok(Err(Rejection::Stale { .. })) => Err(FinishReason::TakenOver),
             Ok(Err(rejection)) => {
                 tracing::warn!(%rejection, "the store refused what concerns the crawl as a whole");
                 Ok(None)
@@ -311,78 +257,68 @@ impl Run {
         }
     }
 
-    fn has_room(&self) -> bool {
+    // Whether there is room in flight, and nothing else forbids a claim.
+    fn may_claim(&self) -> bool {
         let settings = &self.line.settings;
-        let active = self.walks.len() - self.slow.len().min(self.walks.len());
-        active < settings.concurrency && self.walks.len() < settings.max_sockets.max(settings.concurrency)
+        let has_room =
+            self.flights.served() < settings.concurrency && self.flights.len() < settings.max_sockets.max(settings.concurrency);
+        // While an end is near, only what is in flight already is claimed again.
+        let reserved = settings.max_requests.is_some_and(|most| self.ended + self.flights.len() as u64 >= most);
+        // The suspects come first, alone: a page that kills the host must not hide among those behind them.
+        let suspected = self.suspects_left == 0 && !self.suspects_out.is_empty();
+        has_room && (self.ending.is_some() || !(reserved || suspected))
     }
 
     async fn start_visits(&mut self) -> Result<(), StoreError> {
         self.frontier.refill().await?;
-        while self.has_room() {
-            let over_limit = self.line.settings.max_requests.is_some_and(|most| self.ended + self.flights.len() as u64 >= most);
-            if over_limit && self.ending.is_none() {
-                break;
-            }
+        while self.may_claim() {
             let Some(turn) = self.frontier.claim() else { break };
             let visit = match turn.next {
                 Next::Continued(visit) => visit,
                 Next::Queued(request) => {
-                    let suspicion = if self.suspects_left > 0 { Suspicion::Suspect } else { Suspicion::None };
-                    self.suspects_left = self.suspects_left.saturating_sub(1);
+                    let suspicion = self.suspicion(request.id);
                     self.claims += 1;
                     let claim = self.frontier.claim_of(*request, &turn.key);
                     Box::new(Visit::begin(claim, turn.key, suspicion))
                 }
             };
-            self.launch(visit);
+            self.flights.launch(&self.line, visit);
             // The window may have run dry in between.
             self.frontier.refill().await?;
         }
         Ok(())
     }
 
-    fn launch(&mut self, visit: Box<Visit>) {
-        let request = &visit.claim.request;
-        let flight = Flight { request: request.id, site: request.site, lease: visit.claim.lease };
-        let (id, line, slow) = (request.id, Arc::clone(&self.line), self.slow_sender.clone());
-        let handle = self.walks.spawn(async move {
-            let slow_after = line.settings.slow_after;
-            let mut walking = std::pin::pin!(walk(line, visit));
-            tokio::select! {
-                end = &mut walking => return end,
-                () = tokio::time::sleep(slow_after) => {}
-            }
-            // The loop is gone only at a forced stop, when nobody counts any more.
-            let _ = slow.send(id);
-            walking.await
-        });
-        self.flights.insert(handle.id(), flight);
+    fn suspicion(&mut self, request: RequestId) -> Suspicion {
+        if self.suspects_left == 0 {
+            return Suspicion::None;
+        }
+        self.suspects_left -= 1;
+        self.suspects_out.insert(request);
+        Suspicion::Suspect
     }
 
-    async fn take_in(&mut self, ended: Result<(Id, VisitEnd), JoinError>) {
-        let (task, end) = match ended {
-            Ok((task, end)) => (task, Ok(end)),
-            Err(error) => (error.id(), Err(error)),
-        };
-        let Some(flight) = self.flights.remove(&task) else { return };
-        self.slow.remove(&flight.request);
+    async fn take_in(&mut self, event: FlightEvent) {
+        let FlightEvent::Ended(flight, end) = event else { return };
+        if let Ok(VisitEnd::Continues(visit)) = end {
+            self.frontier.put_back(flight.site, visit);
+            return;
+        }
+        self.frontier.land(flight.site, flight.request);
+        self.suspects_out.remove(&flight.request);
         match end {
-            Ok(VisitEnd::Continues(visit)) => self.frontier.put_back(flight.site, visit),
-            Ok(VisitEnd::Landed { id, site, landing }) => {
-                self.frontier.land(site, id);
-                self.take_landing(site, landing);
-            }
-            Err(error) if error.is_cancelled() => self.frontier.land(flight.site, flight.request),
-            Err(error) => {
-                tracing::error!(%error, request = flight.request.0, "a visit panicked; this is a defect, please report it");
-                self.fail_panicked(&flight).await;
-                self.frontier.land(flight.site, flight.request);
-            }
+            Ok(VisitEnd::Landed(landing)) => self.take_landing(&flight, landing),
+            Ok(VisitEnd::Continues(_)) => {}
+            Err(error) => self.take_fall(&flight, &error).await,
         }
     }
 
-    async fn fail_panicked(&mut self, flight: &Flight) {
+    // A visit that did not end by itself: dropped, or fallen over a defect of ours.
+    async fn take_fall(&mut self, flight: &Flight, error: &JoinError) {
+        if error.is_cancelled() {
+            return;
+        }
+        tracing::error!(%error, request = flight.request.0, "a visit panicked; this is a defect, please report it");
         let reason = FailureReason {
             code: FailureCode(Cow::Borrowed("host-panic")),
             message: "the host panicked while it had this request in hand; this is a defect, please report it".to_owned(),
@@ -403,33 +339,39 @@ impl Run {
         }
     }
 
-    fn take_landing(&mut self, site: SiteId, landing: Landing) {
+    fn take_landing(&mut self, flight: &Flight, landing: Landing) {
         match landing {
-            Landing::Committed { applied, came_to, items, stop } => {
+            Landing::Committed { applied, came_to, stop } => {
                 match came_to {
                     CameTo::End => self.ended += 1,
-                    CameTo::Retry(not_before) => self.frontier.note_retry(site, not_before),
+                    CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
                     CameTo::SetAside | CameTo::Moved => {}
                 }
-                self.note_items(applied.items, items);
-                self.frontier.take_in(*applied);
+                self.take_applied(*applied);
                 if let Some(reason) = stop {
                     self.end(FinishReason::StoppedByPlugin(reason));
                 }
                 self.look_at_limits();
             }
-            Landing::Deferred => self.look_at_limits(),
+            Landing::Deferred => {
+                self.in_hand = InHand::Dropped;
+                self.look_at_limits();
+            }
             Landing::Dropped => {}
             Landing::Stale => self.end(FinishReason::TakenOver),
-            Landing::Lost(error) => self.end(FinishReason::StoreFailed(error.to_string())),
+            Landing::Lost(error) => {
+                self.in_hand = InHand::Dropped;
+                self.end(FinishReason::StoreFailed(error.to_string()));
+            }
         }
     }
 
-    fn note_items(&mut self, written: u64, of_default: u64) {
-        self.items += of_default;
-        if written > 0 {
-            self.items_sender.send_modify(|items| *items += written);
+    fn take_applied(&mut self, applied: Applied) {
+        self.items += applied.default_items;
+        if applied.items > 0 {
+            self.items_sender.send_modify(|items| *items += applied.items);
         }
+        self.frontier.take_in(applied);
     }
 
     fn look_at_limits(&mut self) {
@@ -455,27 +397,31 @@ impl Run {
         }
     }
 
-    // The first reason stands; from here on only what is in flight goes on, for at most the grace.
+    // From here on only what is in flight goes on, for at most the grace.
     fn end(&mut self, reason: FinishReason) {
         if self.ending.is_some() {
             return;
         }
         let deadline = Instant::now() + self.line.settings.shutdown_grace;
-        tracing::debug!(reason = reason.code(), in_flight = self.walks.len(), "the crawl ends once the pages in hand are done");
-        self.ending = Some((reason, Some(deadline)));
+        tracing::debug!(reason = reason.code(), in_flight = self.flights.len(), "the crawl ends once the pages in hand are done");
+        self.ending = Some(Ending { reason, deadline: Some(deadline) });
         self.frontier.retire();
     }
 
     // Nothing in flight goes on. What was dropped is pending.
     fn drop_everything(&mut self) {
-        let dropped = self.walks.len();
-        self.walks.abort_all();
-        self.frontier.abandon();
+        self.flights.abort_all();
+        let dropped = self.flights.len() + self.frontier.abandon();
+        let forced = dropped > 0;
+        if forced {
+            self.in_hand = InHand::Dropped;
+        }
         let reason = match self.ending.take() {
-            Some((reason, _)) if dropped == 0 || !matches!(reason, FinishReason::Signal) => reason,
-            _ => FinishReason::SignalForced,
+            Some(Ending { reason: FinishReason::Signal, .. }) | None if forced => FinishReason::SignalForced,
+            Some(Ending { reason, .. }) => reason,
+            None => FinishReason::Signal,
         };
-        self.ending = Some((reason, None));
+        self.ending = Some(Ending { reason, deadline: None });
     }
 
     async fn tick(&mut self) {
@@ -489,7 +435,7 @@ impl Run {
             self.line.store.crawl(self.line.crawl)
         );
         if let (Ok(counts), Ok(statistics), Ok(record)) = (counts, statistics, record) {
-            let progress = self.meter.measure(counts, statistics, self.walks.len(), record.status_message);
+            let progress = self.meter.measure(counts, statistics, self.flights.len(), record.status_message);
             self.progress.send_replace(progress);
         }
     }

@@ -24,7 +24,7 @@ pub struct Scheduler<C> {
     by_head: BTreeSet<(Reverse<i32>, u64, SiteId)>,
     by_turn: BTreeSet<(u64, SiteId)>,
     standing: HashMap<SiteId, (i32, u64)>,
-    // Sites that have something and must wait. Entries of sites that changed since are passed over.
+    // Sites that have something and must wait; each stands there once, under its `waits_until`. Older entries are passed over.
     waiting: BinaryHeap<Reverse<(Instant, SiteId)>>,
     // Sites that want rows from the store.
     hungry: HashSet<SiteId>,
@@ -79,9 +79,9 @@ impl<C> Scheduler<C> {
     }
 
     /// Takes in rows that were read for a site.
-    pub fn refill(&mut self, site: SiteId, window: SiteWindow, now: Instant) {
+    pub fn refill(&mut self, site: SiteId, read: SiteWindow, now: Instant) {
         if let Some(queue) = self.sites.get_mut(&site) {
-            queue.refill(window.requests, window.complete, window.newest);
+            queue.refill(read);
         }
         self.settle(site, now);
     }
@@ -124,13 +124,22 @@ impl<C> Scheduler<C> {
     /// When the next site that must wait may be asked; `None` if none waits.
     pub fn next_slot(&mut self) -> Option<Instant> {
         while let Some(Reverse((at, site))) = self.waiting.peek() {
-            let current = self.sites.get(site).is_some_and(|queue| queue.next_allowed == *at && queue.head().is_some());
-            if current && !self.standing.contains_key(site) {
-                return Some(*at);
+            match self.sites.get_mut(site).filter(|queue| queue.waits_until == Some(*at)) {
+                Some(queue) if queue.head().is_some() => return Some(*at),
+                // It has nothing any more, and stands here again once it has.
+                Some(queue) => queue.waits_until = None,
+                // It stands elsewhere, or is gone.
+                None => {}
             }
             self.waiting.pop();
         }
         None
+    }
+
+    /// Whether a site may be asked now and has something.
+    pub fn has_ready(&mut self, now: Instant) -> bool {
+        self.wake(now);
+        !self.by_turn.is_empty()
     }
 
     /// A request in flight waits for its site's next slot.
@@ -148,26 +157,35 @@ impl<C> Scheduler<C> {
         }
     }
 
-    /// Forgets sites that have nothing, neither in memory nor in the store, and whose slot has passed.
-    pub fn forget_idle(&mut self, now: Instant) {
-        let idle: Vec<SiteId> =
-            self.sites.iter().filter(|(_, queue)| queue.is_idle() && queue.next_allowed <= now).map(|(id, _)| *id).collect();
-        for site in idle {
-            self.remove(site);
+    /// A row that waits was found again, nearer to a start URL.
+    pub fn lessen_depth(&mut self, site: SiteId, id: RequestId, depth: u32) {
+        if let Some(queue) = self.sites.get_mut(&site) {
+            queue.lessen_depth(id, depth);
         }
     }
 
-    /// Makes room: puts up to `count` sites out of memory, those first that were served most recently. Their rows stay in the store,
-    /// and so does their next-allowed time, which every commit notes.
-    pub fn evict(&mut self, count: usize) -> usize {
-        let mut candidates: Vec<(u64, SiteId)> =
-            self.sites.iter().filter(|(_, queue)| queue.is_evictable()).map(|(id, queue)| (queue.turn, *id)).collect();
+    /// Forgets sites that have nothing. When they may be asked next is in the store, as of their last commit.
+    pub fn forget_idle(&mut self) {
+        let idle: Vec<SiteId> = self.sites.iter().filter(|(_, queue)| queue.is_idle()).map(|(id, _)| *id).collect();
+        idle.into_iter().for_each(|site| self.remove(site));
+    }
+
+    /// Makes room: forgets up to `count` sites that have nothing in flight, those first that must wait longest, then those that were served
+    /// last. Their rows stay in the store.
+    pub fn evict(&mut self, count: usize, now: Instant) {
+        let mut candidates: Vec<(Instant, u64, SiteId)> = self
+            .sites
+            .iter()
+            .filter(|(_, queue)| queue.is_evictable())
+            .map(|(id, queue)| (queue.next_allowed.max(now), queue.turn, *id))
+            .collect();
         candidates.sort_unstable_by(|a, b| b.cmp(a));
-        candidates.truncate(count);
-        for (_, site) in &candidates {
-            self.remove(*site);
-        }
-        candidates.len()
+        candidates.into_iter().take(count).for_each(|(_, _, site)| self.remove(site));
+    }
+
+    /// How many requests in flight wait for a slot.
+    pub fn continued(&self) -> usize {
+        self.sites.values().map(SiteQueue::continued).sum()
     }
 
     /// Forgets what waits in the queue. What is in flight still gets its site's next slot.
@@ -202,19 +220,21 @@ impl<C> Scheduler<C> {
     // Puts a site where it belongs: among the ready, among the waiting, or nowhere.
     fn settle(&mut self, site: SiteId, now: Instant) {
         self.unstand(site);
-        let Some(queue) = self.sites.get(&site) else { return };
+        let Some(queue) = self.sites.get_mut(&site) else { return };
         if queue.wants_refill() {
             self.hungry.insert(site);
         } else {
             self.hungry.remove(&site);
         }
         let Some(head) = queue.head() else { return };
-        if queue.next_allowed <= now {
-            self.by_head.insert((Reverse(head), queue.turn, site));
-            self.by_turn.insert((queue.turn, site));
-            self.standing.insert(site, (head, queue.turn));
-        } else {
-            self.waiting.push(Reverse((queue.next_allowed, site)));
+        let (next_allowed, turn) = (queue.next_allowed, queue.turn);
+        if next_allowed <= now {
+            self.by_head.insert((Reverse(head), turn, site));
+            self.by_turn.insert((turn, site));
+            self.standing.insert(site, (head, turn));
+        } else if queue.waits_until != Some(next_allowed) {
+            queue.waits_until = Some(next_allowed);
+            self.waiting.push(Reverse((next_allowed, site)));
         }
     }
 
@@ -224,6 +244,9 @@ impl<C> Scheduler<C> {
                 break;
             }
             if let Some(Reverse((_, site))) = self.waiting.pop() {
+                if let Some(queue) = self.sites.get_mut(&site) {
+                    queue.waits_until = None;
+                }
                 self.settle(site, now);
             }
         }
@@ -384,13 +407,25 @@ mod tests {
         scheduler.refill(SiteId(1), window(vec![row(1, 1, 0)], true), now);
         scheduler.refill(SiteId(2), window(vec![], true), now);
         assert_eq!(claimed(&mut scheduler, now), Some(1));
-        scheduler.forget_idle(now);
-        assert!(scheduler.has(SiteId(1)) && !scheduler.has(SiteId(2)));
-        assert_eq!(scheduler.evict(5), 1, "only site 3 has nothing in flight");
+        scheduler.forget_idle();
+        assert!(scheduler.has(SiteId(1)) && !scheduler.has(SiteId(2)) && scheduler.has(SiteId(3)));
+        scheduler.evict(5, now);
+        assert_eq!(scheduler.len(), 1, "only the site with something in flight is left");
         scheduler.land(SiteId(1), RequestId(1));
-        scheduler.forget_idle(now);
-        assert!(scheduler.has(SiteId(1)), "its slot has not passed");
-        scheduler.forget_idle(now + delay);
+        scheduler.forget_idle();
         assert_eq!(scheduler.len(), 0);
+    }
+
+    #[test]
+    fn a_site_that_waits_stands_in_line_once_however_many_rows_come() {
+        let (now, delay) = (Instant::now(), Duration::from_secs(1));
+        let mut scheduler = scheduler(delay, 1, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0)], true), now);
+        assert_eq!(claimed(&mut scheduler, now), Some(1));
+        for id in 2..1_000 {
+            scheduler.offer(row(id, 1, 0), now);
+        }
+        assert_eq!(scheduler.waiting.len(), 1);
+        assert_eq!(claimed(&mut scheduler, now + delay), Some(2));
     }
 }

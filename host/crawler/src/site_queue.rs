@@ -4,6 +4,7 @@
 //! that a forefront or high-priority row is seen at once; a row beyond the window's end is left to the next refill.
 
 use nephila_model::{Position, QueuedRequest, RequestId, SiteKey};
+use nephila_store::SiteWindow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Instant;
 
@@ -19,12 +20,15 @@ pub enum Next<C> {
     Continued(C),
 }
 
+/// A site in memory.
 #[derive(Debug)]
 pub struct SiteQueue<C> {
     pub key: SiteKey,
     pub next_allowed: Instant,
     /// When it was last served, as a count of claims.
     pub turn: u64,
+    /// Under which time it stands among the sites that wait, if it does.
+    pub waits_until: Option<Instant>,
     window: BTreeMap<Position, QueuedRequest>,
     complete: bool,
     // The newest request of the store when the window was last read. An older one was seen then, and may have been claimed since.
@@ -40,6 +44,7 @@ impl<C> SiteQueue<C> {
             key,
             next_allowed,
             turn,
+            waits_until: None,
             window: BTreeMap::new(),
             complete: false,
             newest: RequestId(0),
@@ -66,26 +71,22 @@ impl<C> SiteQueue<C> {
         WINDOW + self.in_flight.len()
     }
 
-    /// Whether nothing of it needs to stay in memory.
-    pub fn is_idle(&self) -> bool {
-        self.in_flight.is_empty() && self.continued.is_empty() && self.window.is_empty() && self.complete
-    }
-
-    /// Whether it may be put out of memory, its waiting rows left to the store.
+    /// Whether nothing of it is lost from memory if it is forgotten: nothing in flight.
     pub fn is_evictable(&self) -> bool {
         self.in_flight.is_empty() && self.continued.is_empty()
     }
 
-    /// Takes in what the store has read: the site's first rows, whether these are all, and the newest row that it could have seen.
-    pub fn refill(&mut self, rows: Vec<QueuedRequest>, complete: bool, newest: RequestId) {
-        self.newest = newest;
-        self.window.clear();
-        for row in rows {
-            if !self.in_flight.contains(&row.id) {
-                self.window.insert(row.position, row);
-            }
-        }
-        self.complete = complete;
+    /// Whether it has nothing, neither in memory nor in the store.
+    pub fn is_idle(&self) -> bool {
+        self.is_evictable() && self.window.is_empty() && self.complete
+    }
+
+    /// Takes in what the store has read.
+    pub fn refill(&mut self, read: SiteWindow) {
+        self.newest = read.newest;
+        self.complete = read.complete;
+        let waiting = read.requests.into_iter().filter(|row| !self.in_flight.contains(&row.id));
+        self.window = waiting.map(|row| (row.position, row)).collect();
     }
 
     /// Forgets what waits in the queue.
@@ -108,6 +109,13 @@ impl<C> SiteQueue<C> {
         if self.window.len() > WINDOW {
             self.window.pop_last();
             self.complete = false;
+        }
+    }
+
+    /// A row that waits was found again, nearer to a start URL.
+    pub fn lessen_depth(&mut self, id: RequestId, depth: u32) {
+        if let Some(row) = self.window.values_mut().find(|row| row.id == id) {
+            row.depth = row.depth.min(depth);
         }
     }
 
@@ -135,5 +143,10 @@ impl<C> SiteQueue<C> {
     /// A request is no longer in flight: decided, or dropped. A dropped one is pending still.
     pub fn land(&mut self, id: RequestId) {
         self.in_flight.remove(&id);
+    }
+
+    /// How many in flight wait for a slot.
+    pub fn continued(&self) -> usize {
+        self.continued.len()
     }
 }

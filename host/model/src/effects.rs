@@ -114,6 +114,24 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// About how many bytes they hold, for bounding how many are kept at a time.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let requests = self.requests.iter().map(|request| {
+            let spec = &request.spec;
+            256 + request.url.as_str().len()
+                + spec.payload.as_ref().map_or(0, Bytes::len)
+                + spec.user_data.as_ref().map_or(0, String::len)
+        });
+        let items = self.items.iter().map(|item| item.json.len());
+        let values = self.key_values.iter().map(|write| write.value.as_ref().map_or(0, |value| value.value.len()));
+        let state = self.state_ops.iter().map(|op| match op {
+            StateOp::Set { value, .. } | StateOp::Append { value, .. } => value.len(),
+            _ => 0,
+        });
+        requests.sum::<usize>() + items.sum::<usize>() + values.sum::<usize>() + state.sum::<usize>()
+    }
+
     /// What remains of the effects of a call that failed: what it saw, since that may be why.
     #[must_use]
     pub fn only_reads(self) -> Self {

@@ -20,8 +20,8 @@ mod unique_key;
 pub use effects::{DatasetName, Effects, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
 pub use ids::{CrawlId, CrawlerId, Epoch, Lease, RequestId, Shard, SiteId};
 pub use outcome::{
-    Applied, AppliedVerdict, CommitLimits, CommitResult, FailureCode, FailureReason, Group, Outcome, Rejection, SkipReason,
-    Subject, Verdict,
+    Applied, AppliedVerdict, CommitLimits, CommitResult, FailureCode, FailureReason, Group, Outcome, Rejection, Shallower,
+    SkipReason, Subject, Verdict,
 };
 pub use page::{ContentType, Hop, HopKind, Page, Timings};
 pub use request::{
@@ -30,7 +30,7 @@ pub use request::{
 };
 pub use scope::Strategy;
 pub use site::{SiteBy, SiteKey};
-pub use state::{StateError, StateOp, StateRead, StateVersion, apply};
+pub use state::{StateError, StateOp, StateRead, StateValue, StateVersion, apply};
 pub use statistics::{Counter, Statistics, StatsDelta};
 pub use time::Timestamp;
 pub use unique_key::{NORMALISER_VERSION, UniqueKey, normalise};

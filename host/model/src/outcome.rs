@@ -161,12 +161,27 @@ pub enum AppliedVerdict {
 pub struct Applied {
     /// How the verdict was applied.
     pub verdict: AppliedVerdict,
-    /// The requests that were new, as rows, with the names of their sites.
-    pub accepted: Vec<(QueuedRequest, SiteKey)>,
+    /// The requests that were new, as rows.
+    pub accepted: Vec<QueuedRequest>,
+    /// Rows that were pending before and were found at a lesser depth. If a row is in it twice, the later one holds.
+    pub shallower: Vec<Shallower>,
     /// For a moved request, its row at its new site.
-    pub moved: Option<(QueuedRequest, SiteKey)>,
-    /// Items that were written.
+    pub moved: Option<QueuedRequest>,
+    /// Items that were written, to all datasets.
     pub items: u64,
+    /// Those of them in the crawl's default dataset.
+    pub default_items: u64,
+}
+
+/// A pending request that an outcome found at a lesser depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shallower {
+    /// Whose queue it is in.
+    pub site: SiteId,
+    /// Its row.
+    pub request: RequestId,
+    /// Its depth from now on.
+    pub depth: u32,
 }
 
 /// Why an outcome changed nothing.
@@ -204,11 +219,3 @@ pub enum Rejection {
 
 /// The store's answer to one outcome.
 pub type CommitResult = Result<Applied, Rejection>;
-
-/// The row of a site, for readers of [`Applied`].
-impl Applied {
-    /// Whose queues grew by this commit.
-    pub fn touched_sites(&self) -> impl Iterator<Item = SiteId> + '_ {
-        self.accepted.iter().chain(self.moved.iter()).map(|(request, _)| request.site)
-    }
-}

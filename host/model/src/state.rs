@@ -121,57 +121,127 @@ pub enum StateError {
 /// # Errors
 /// [`StateError`], and then nothing has changed.
 pub fn apply(current: Option<&str>, op: &StateOp, limit: usize) -> Result<Option<String>, StateError> {
-    let key = op.key();
-    let parsed = || -> Result<Option<Value>, StateError> {
-        current.map(|text| serde_json::from_str(text).map_err(|_| StateError::Corrupt { key: key.to_owned() })).transpose()
-    };
-    let mismatch =
-        |found: &Value, operation, wanted| StateError::Type { key: key.to_owned(), found: kind(found), operation, wanted };
-    let next = match op {
-        StateOp::Remove { .. } => return Ok(None),
-        StateOp::Set { value, .. } => value.clone(),
-        StateOp::Increment { by, .. } => {
-            let before = match parsed()? {
-                None => 0,
-                Some(value) => value.as_i64().ok_or_else(|| mismatch(&value, "increment", "a whole number"))?,
-            };
-            before.checked_add(*by).ok_or_else(|| StateError::Overflow { key: key.to_owned() })?.to_string()
-        }
-        StateOp::Append { value, .. } => append(current, value, parsed, mismatch)?,
-        StateOp::Max { value, .. } => {
-            let before = match parsed()? {
-                None => f64::NEG_INFINITY,
-                Some(found) => found.as_f64().ok_or_else(|| mismatch(&found, "max", "a number"))?,
-            };
-            match current {
-                Some(text) if before >= *value => text.to_owned(),
-                _ => number(*value).to_string(),
-            }
-        }
-    };
-    if next.len() > limit {
-        return Err(StateError::TooLarge { key: key.to_owned(), bytes: next.len(), limit });
-    }
-    Ok(Some(next))
+    let mut value = StateValue::new(current.map(str::to_owned));
+    value.apply(op, limit)?;
+    Ok(value.into_text())
 }
 
-// The list's text is extended, not parsed into values and written again: a long list is appended to again and again.
-fn append(
-    current: Option<&str>,
-    value: &str,
-    parsed: impl Fn() -> Result<Option<Value>, StateError>,
-    mismatch: impl Fn(&Value, &'static str, &'static str) -> StateError,
-) -> Result<String, StateError> {
-    let Some(text) = current.map(str::trim) else {
-        return Ok(format!("[{value}]"));
-    };
-    if !(text.starts_with('[') && text.ends_with(']')) {
-        let found = parsed()?.unwrap_or(Value::Null);
-        return Err(mismatch(&found, "append", "a list"));
+/// A value to which operations are applied, one after another. Each costs what it brings, not what is there already: a plugin may append
+/// thousands of times to one long list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateValue(Form);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Form {
+    Nothing,
+    /// JSON that nobody has looked at.
+    Text(String),
+    /// JSON, and the number that it is.
+    Number(String, Number),
+    /// A list without its last bracket.
+    OpenList(String),
+}
+
+impl StateValue {
+    /// What is there; `None`: nothing.
+    #[must_use]
+    pub fn new(text: Option<String>) -> Self {
+        Self(text.map_or(Form::Nothing, Form::Text))
     }
-    let inside = text[1..text.len() - 1].trim_end();
-    let comma = if inside.trim_start().is_empty() { "" } else { "," };
-    Ok(format!("[{inside}{comma}{value}]"))
+
+    /// What is there now.
+    #[must_use]
+    pub fn into_text(self) -> Option<String> {
+        match self.0 {
+            Form::Nothing => None,
+            Form::Text(text) | Form::Number(text, _) => Some(text),
+            Form::OpenList(mut text) => {
+                text.push(']');
+                Some(text)
+            }
+        }
+    }
+
+    /// Applies an operation. `limit` bounds the value in bytes.
+    ///
+    /// # Errors
+    /// [`StateError`]; then the value is of no more use.
+    pub fn apply(&mut self, op: &StateOp, limit: usize) -> Result<(), StateError> {
+        let key = op.key();
+        match op {
+            StateOp::Remove { .. } => self.0 = Form::Nothing,
+            StateOp::Set { value, .. } => self.0 = Form::Text(value.clone()),
+            StateOp::Append { value, .. } => self.append(key, value)?,
+            StateOp::Increment { by, .. } => {
+                let before = match self.number(key, "increment", "a whole number")? {
+                    None => 0,
+                    Some(found) => found.as_i64().ok_or_else(|| mismatch(key, "a number", "increment", "a whole number"))?,
+                };
+                let sum = before.checked_add(*by).ok_or_else(|| StateError::Overflow { key: key.to_owned() })?;
+                self.0 = Form::Number(sum.to_string(), sum.into());
+            }
+            StateOp::Max { value, .. } => {
+                let before = self.number(key, "max", "a number")?.and_then(Number::as_f64);
+                if !before.is_some_and(|before| before >= *value) {
+                    let number = number(*value);
+                    self.0 = Form::Number(number.to_string(), number);
+                }
+            }
+        }
+        let bytes = self.len();
+        if bytes > limit { Err(StateError::TooLarge { key: key.to_owned(), bytes, limit }) } else { Ok(()) }
+    }
+
+    fn len(&self) -> usize {
+        match &self.0 {
+            Form::Nothing => 0,
+            Form::Text(text) | Form::Number(text, _) => text.len(),
+            Form::OpenList(text) => text.len() + 1,
+        }
+    }
+
+    // The number that is there, read once.
+    fn number(&mut self, key: &str, operation: &'static str, wanted: &'static str) -> Result<Option<&Number>, StateError> {
+        if let Form::Text(text) = &mut self.0 {
+            match parse(key, text)? {
+                Value::Number(number) => self.0 = Form::Number(std::mem::take(text), number),
+                other => return Err(mismatch(key, kind(&other), operation, wanted)),
+            }
+        }
+        match &self.0 {
+            Form::Nothing => Ok(None),
+            Form::Number(_, number) => Ok(Some(number)),
+            Form::Text(_) | Form::OpenList(_) => Err(mismatch(key, "a list", operation, wanted)),
+        }
+    }
+
+    // The list's text is extended, not parsed into values and written again.
+    fn append(&mut self, key: &str, value: &str) -> Result<(), StateError> {
+        let mut open = match std::mem::replace(&mut self.0, Form::Nothing) {
+            Form::OpenList(open) => open,
+            Form::Nothing => "[".to_owned(),
+            Form::Text(text) => match text.trim().strip_suffix(']').filter(|open| open.starts_with('[')) {
+                Some(open) => open.to_owned(),
+                None => return Err(mismatch(key, kind(&parse(key, &text)?), "append", "a list")),
+            },
+            Form::Number(..) => return Err(mismatch(key, "a number", "append", "a list")),
+        };
+        open.truncate(open.trim_end().len());
+        if open.len() > 1 {
+            open.push(',');
+        }
+        open.push_str(value);
+        self.0 = Form::OpenList(open);
+        Ok(())
+    }
+}
+
+fn parse(key: &str, text: &str) -> Result<Value, StateError> {
+    serde_json::from_str(text).map_err(|_| StateError::Corrupt { key: key.to_owned() })
+}
+
+fn mismatch(key: &str, found: &'static str, operation: &'static str, wanted: &'static str) -> StateError {
+    StateError::Type { key: key.to_owned(), found, operation, wanted }
 }
 
 fn number(value: f64) -> Number {
@@ -217,6 +287,43 @@ mod tests {
         assert_eq!(run(None, max(1.5)), Ok(Some("1.5".into())));
         assert_eq!(run(Some("7"), max(1.5)), Ok(Some("7".into())));
         assert_eq!(run(Some("7"), max(8.0)), Ok(Some("8".into())));
+    }
+
+    #[test]
+    fn operations_in_a_row_come_to_what_they_come_to_one_by_one() {
+        let key = || "k".to_owned();
+        let append = |value: &str| StateOp::Append { key: key(), value: value.into() };
+        let set = |value: &str| StateOp::Set { key: key(), value: value.into() };
+        let all = [
+            set(" [ 1 , 2 ] "),
+            append(" 3\n"),
+            append("[]"),
+            StateOp::Remove { key: key() },
+            append("{}"),
+            append("4"),
+            set("5"),
+            StateOp::Increment { key: key(), by: 2 },
+            StateOp::Increment { key: key(), by: -9 },
+            StateOp::Max { key: key(), value: -3.5 },
+            StateOp::Max { key: key(), value: 2.5 },
+            append("1"),
+        ];
+        let (mut together, mut alone) = (StateValue::new(None), None);
+        for (at, op) in all.iter().enumerate() {
+            let next = apply(alone.as_deref(), op, 64);
+            assert_eq!(together.apply(op, 64), next.clone().map(drop), "{op:?}");
+            assert_eq!(next.is_err(), at == all.len() - 1, "{op:?}");
+            alone = next.unwrap_or_default();
+            assert!(at == all.len() - 1 || together.clone().into_text() == alone, "{op:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_refused_at_the_append_that_makes_it_too_large() {
+        let append = StateOp::Append { key: "k".into(), value: "\"123456\"".into() };
+        let mut list = StateValue::new(None);
+        let result = (0..).find_map(|at| list.apply(&append, 64).err().map(|error| (at, error)));
+        assert!(matches!(result, Some((7, StateError::TooLarge { bytes: 73, limit: 64, .. }))), "{result:?}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The exit codes of docs/cli.md, and how an error is said.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -32,3 +33,17 @@ pub fn say(error: &anyhow::Error) {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     eprintln!("nephila: {}", causes.join(": ").replace('\n', " "));
 }
+
+/// Prints on standard output. If nobody reads it any more, that is theirs to decide.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// `print!` that does not mind a reader who has gone.
+macro_rules! put {
+    ($($words:tt)*) => {
+        $crate::exit::print(&format!($($words)*))
+    };
+}
+pub(crate) use put;

@@ -1,7 +1,7 @@
 //! `nephila list [DIR]`: the plugins in a folder.
 
 use crate::cli::ListOptions;
-use crate::exit::Exit;
+use crate::exit::{Exit, put};
 use crate::plugins::{FOLDERS, entry_points, in_folder};
 use crate::run::plugin_host;
 use anyhow::{Context, Result};
@@ -21,7 +21,7 @@ pub async fn list(options: &ListOptions) -> Result<Exit> {
         }
     }
     if files.is_empty() {
-        println!("no plugins; `nephila list DIR` looks into DIR, and `cargo xtask build` makes the examples");
+        put!("no plugins; `nephila list DIR` looks into DIR, and `cargo xtask build` makes the examples\n");
         return Ok(Exit::Done);
     }
     let host = plugin_host(&CrawlSettings::default())?;
@@ -29,10 +29,10 @@ pub async fn list(options: &ListOptions) -> Result<Exit> {
         match host.load(&file).await {
             Ok(plugin) => {
                 let manifest = plugin.manifest();
-                println!("{:<16} {:<8} {}", plugin.name(), manifest.version, manifest.description);
-                println!("{:<16} {:<8} {} ({})", "", "", file.display(), entry_points(&plugin).join(", "));
+                put!("{:<16} {:<8} {}\n", plugin.name(), manifest.version, manifest.description);
+                put!("{:<16} {:<8} {} ({})\n", "", "", file.display(), entry_points(&plugin).join(", "));
             }
-            Err(error) => println!("{:<16} {:<8} cannot be loaded: {error}", file.display(), ""),
+            Err(error) => put!("{:<16} {:<8} cannot be loaded: {error}\n", file.display(), ""),
         }
     }
     Ok(Exit::Done)

@@ -1,7 +1,6 @@
 //! The `-o` targets of a crawl: checked before it begins, fed while it runs.
 
 use crate::cli::RunOptions;
-use crate::stores::Place;
 use anyhow::{Context, Result};
 use nephila_crawler::Stopper;
 use nephila_model::CrawlId;
@@ -42,12 +41,22 @@ impl Outputs {
     ///
     /// # Errors
     /// What the output says.
-    pub async fn check_before_job(&self, place: &Place) -> Result<()> {
-        let is_new = place.folder().is_none_or(|folder| !folder.exists());
-        if is_new {
-            nephila_output::check_new(&self.targets, self.existing).await?;
+    pub async fn check_new(&self) -> Result<()> {
+        Ok(nephila_output::check_new(&self.targets, self.existing).await?)
+    }
+
+    /// Refuses what this crawl, or a new one, could not write, before it is opened.
+    ///
+    /// # Errors
+    /// What the output says; then nothing has changed.
+    pub async fn check(&self, store: &Arc<dyn Store>, crawl: Option<CrawlId>) -> Result<()> {
+        match crawl {
+            None => self.check_new().await,
+            Some(crawl) => {
+                let rows = CrawlRows::new(Arc::clone(store), crawl);
+                Ok(nephila_output::check_all(&rows, &self.targets, self.existing).await?)
+            }
         }
-        Ok(())
     }
 
     /// Takes the targets.
@@ -89,4 +98,9 @@ impl Exports {
             Some(task) => task.await.context("writing the outputs panicked; this is a defect, please report it")?,
         }
     }
+}
+
+/// Whether a target is standard output, by whichever of its names.
+pub fn is_stdout(target: &str) -> bool {
+    matches!(Target::parse(target), Ok(Target::Stdout))
 }

@@ -1,28 +1,25 @@
 //! `nephila run`: from the command line to a crawl, and from its report to the exit code.
 
 use crate::cli::RunOptions;
-use crate::exit::Exit;
-use crate::outputs::Outputs;
+use crate::exit::{self, Exit, put};
+use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
-use crate::{plugins, progress_line, resources, runs, signals};
+use crate::{outputs, plugins, progress_line, resources, runs, signals};
 use anyhow::{Context, Result, anyhow, bail};
-use nephila_crawler::{CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, SETTINGS, Stopper, run as crawl};
+use nephila_crawler::{
+    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, MANIFEST_MEMORY, SETTINGS, Stopper, out_of_patience,
+    run as crawl,
+};
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
-use nephila_model::{CrawlerId, NewRequest, parse_target};
+use nephila_model::{CrawlerId, NewRequest, Timestamp, parse_target};
 use nephila_plugin::{CallSettings, HostConfig, InstancePolicy, Limits, Plugin, PluginHost};
-use nephila_store::{CrawlEnding, CrawlSpec, OpenedCrawl, Store};
+use nephila_store::{CrawlEnding, CrawlSpec, InHand, LeftBehind, OpenedCrawl, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::watch;
 use url::Url;
-
-/// What a plugin's manifest may ask for at most; beyond that only the operator can go.
-const MANIFEST_MEMORY: u64 = 512 << 20;
-const MANIFEST_CPU: Duration = Duration::from_secs(120);
-const MANIFEST_TIME: Duration = Duration::from_secs(600);
 
 /// Runs a crawl.
 ///
@@ -45,13 +42,16 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     let starts = start_requests(starts, &plugin, &settings)?;
 
     let place = Place::of(&options, plugin.name())?;
-    outputs.check_before_job(&place).await?;
+    if !place.exists() {
+        outputs.check_new().await?;
+    }
     let store = place.open(&settings)?;
-    let opened = store.open_crawl(&spec(crawler_id, &plugin, &settings, &place)).await?;
-    let outputs = match outputs.prepare(Arc::clone(&store), opened.record.id).await {
-        Ok(outputs) => outputs,
+    let spec = spec(crawler_id, &plugin, &settings, &place);
+    let (opened, outputs) = match open(Arc::clone(&store), &spec, outputs).await {
+        Ok(opened) => opened,
         Err(error) => {
-            leave_as_it_was(store.as_ref(), &opened).await;
+            // Nothing was written yet; if closing fails, the files are as a killed process leaves them.
+            let _ = store.close().await;
             return Err(error);
         }
     };
@@ -66,17 +66,17 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     let (items, written) = watch::channel(0);
     let line = progress_line::show(shown);
     let exports = outputs.start(written, stopper.clone());
-    let ratio = settings.max_failed_ratio;
-    let call_settings = call_settings(&settings, &input);
+    let call_settings = Arc::new(call_settings(&settings, &input));
+    let settings = Arc::new(settings);
     let setup = CrawlSetup {
         store: Arc::clone(&store),
         opened,
         plugin: Arc::new(plugin),
         fetcher: Arc::new(fetcher),
-        settings,
+        settings: Arc::clone(&settings),
         call_settings,
         starts,
-        stop,
+        stop: stop.clone(),
         progress,
         items,
     };
@@ -85,13 +85,23 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
         // It ends with the crawl; whether it could write its last line matters to nobody.
         let _ = line.await;
     }
-    let exported = exports.finish().await;
-    let report = report.context("the crawl has ended, but its store does not answer")?;
+    let exported = tokio::select! {
+        exported = exports.finish() => exported,
+        // A pipe whose reader stands still must not hold a process that was told to stop.
+        () = out_of_patience(stop, settings.shutdown_grace) => Err(anyhow!("the outputs are behind the dataset")),
+    };
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => {
+            exit::say(&anyhow!(error).context("the crawl has ended, but its store does not answer"));
+            return Ok(Exit::Stopped);
+        }
+    };
     if let Err(error) = store.close().await {
         tracing::warn!(%error, "the store could not be closed; nothing is lost");
     }
     show(&options, &report);
-    Ok(conclude(&options, &report, ratio, exported, &place))
+    Ok(conclude(&options, &report, settings.max_failed_ratio, exported, &place))
 }
 
 /// A plugin host for these settings.
@@ -134,16 +144,9 @@ fn settings_of(plugin: &Plugin, options: &RunOptions) -> Result<CrawlSettings> {
     for (name, value) in &plugin.manifest().settings {
         // The manifest's values are JSON; a string stands for its text.
         let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
-        settings.set(name, &text).with_context(|| format!("the manifest of plugin {}", plugin.name()))?;
-    }
-    // What a plugin may spend is the operator's to say; its manifest may ask for this much at most.
-    for (asked, most, name) in [
-        (settings.plugin_memory > MANIFEST_MEMORY, "512MB", "plugin-memory"),
-        (settings.plugin_cpu > MANIFEST_CPU, "2m", "plugin-cpu"),
-        (settings.plugin_time > MANIFEST_TIME, "10m", "plugin-time"),
-    ] {
-        if asked && !options.settings.iter().any(|pair| pair.split('=').next() == Some(name)) {
-            bail!("plugin {} asks for more {name} than {most}; if you trust it, say so with --set {name}=…", plugin.name());
+        // What the operator has said is not the manifest's any more.
+        if !options.settings.iter().any(|pair| pair.split('=').next().is_some_and(|key| key.trim() == name)) {
+            settings.set_by_manifest(name, &text).with_context(|| format!("the manifest of plugin {}", plugin.name()))?;
         }
     }
     Ok(settings)
@@ -256,18 +259,22 @@ fn json_of(value: &str) -> String {
     }
 }
 
-// The outputs were refused, so this start never was: the crawl ends as it had ended before.
-async fn leave_as_it_was(store: &dyn Store, opened: &OpenedCrawl) {
-    let ending = opened.previous_ending.clone().unwrap_or_else(|| CrawlEnding {
-        status: CrawlStatus::Paused.as_str().to_owned(),
-        reason: "output-refused".to_owned(),
-        at: opened.record.opened_at,
-    });
-    if !opened.unclean {
-        // If this fails, the next start takes it for a crash, which costs it a delay.
-        let _ = store.close_crawl(opened.record.id, &ending).await;
+// Everything that can be refused is, before anything is written.
+async fn open(store: Arc<dyn Store>, spec: &CrawlSpec, outputs: Outputs) -> Result<(OpenedCrawl, Prepared)> {
+    let found = store.find_crawl(spec).await?;
+    outputs.check(&store, found).await?;
+    let opened = store.open_crawl(spec).await?;
+    match outputs.prepare(Arc::clone(&store), opened.record.id).await {
+        Ok(prepared) => Ok((opened, prepared)),
+        // Only if an output has changed since it was checked.
+        Err(error) => {
+            let reason = "output-refused".to_owned();
+            let status = CrawlStatus::Paused.as_str().to_owned();
+            let ending = CrawlEnding { status, reason, at: Timestamp::now(), in_hand: InHand::Finished };
+            store.close_crawl(opened.record.id, &ending).await?;
+            Err(error)
+        }
     }
-    let _ = store.close().await;
 }
 
 fn announce(options: &RunOptions, opened: &OpenedCrawl, place: &Place) {
@@ -280,7 +287,7 @@ fn announce(options: &RunOptions, opened: &OpenedCrawl, place: &Place) {
     }
     if opened.fresh {
         eprintln!("nephila: crawling with {}; its state is kept in {}", options.plugin, folder.display());
-    } else if opened.unclean {
+    } else if opened.left == LeftBehind::Crash {
         eprintln!("nephila: resuming the crawl in {}, which was cut off; nothing is lost", folder.display());
     } else {
         eprintln!("nephila: resuming the crawl in {}", folder.display());
@@ -290,10 +297,10 @@ fn announce(options: &RunOptions, opened: &OpenedCrawl, place: &Place) {
 fn show(options: &RunOptions, report: &CrawlReport) {
     let shown = Shown::of_report(report, resources::used());
     if options.json {
-        if options.outputs.iter().any(|target| target == "-") {
+        if options.outputs.iter().any(|target| outputs::is_stdout(target)) {
             eprintln!("{}", shown.json());
         } else {
-            println!("{}", shown.json());
+            put!("{}\n", shown.json());
         }
     } else {
         eprint!("{}", shown.table());

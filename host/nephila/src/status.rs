@@ -1,7 +1,7 @@
 //! `nephila status DIR`: where a job stands, from its folder, also while it runs.
 
 use crate::cli::StatusOptions;
-use crate::exit::Exit;
+use crate::exit::{Exit, put};
 use crate::report::Shown;
 use anyhow::Result;
 use nephila_store::{JobDir, JobStatus, read_status};
@@ -20,10 +20,10 @@ pub fn status(options: &StatusOptions) -> Result<Exit> {
         resources: None,
     };
     if options.json {
-        println!("{}", shown.json());
+        put!("{}\n", shown.json());
     } else {
-        println!("{} (plugin {}, {})", options.dir.display(), job.crawl.plugin_name, job.crawl.crawler_id);
-        print!("{}", shown.table());
+        put!("{} (plugin {}, {})\n", options.dir.display(), job.crawl.plugin_name, job.crawl.crawler_id);
+        put!("{}", shown.table());
     }
     Ok(Exit::Done)
 }

@@ -46,6 +46,14 @@ impl Place {
         }
     }
 
+    /// Whether there is a job already.
+    pub fn exists(&self) -> bool {
+        match self {
+            Self::Memory => false,
+            Self::Folder(dir, _) => JobDir::existing(dir).is_ok(),
+        }
+    }
+
     /// The folder, if there is one.
     pub fn folder(&self) -> Option<&Path> {
         match self {

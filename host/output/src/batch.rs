@@ -1,8 +1,7 @@
 //! Rows that are written, made durable and noted together.
 //!
-//! Decision: a batch is one slice of the dataset, cut at [`MAX_BYTES`]; its rows never wait for more. One sync per batch is what bounds
-//! the speed of a file, so slices grow to [`MAX_ROWS`] while rows are small, and shrink for large ones, so that memory stays near one
-//! batch. The price: a row behind the cut is read a second time.
+//! Decision: a batch is one slice of the dataset, which the store cuts at [`MAX_ROWS`] and [`MAX_BYTES`]; its rows never wait for
+//! more. One sync per batch is what bounds the speed of a file, and one batch is what is in memory.
 
 use crate::Rows;
 use nephila_store::{DatasetRow, StoreError};
@@ -10,10 +9,8 @@ use std::collections::BTreeMap;
 
 /// Rows of a batch at most. Default 1000: a crash leaves at most so many rows to be compared.
 const MAX_ROWS: usize = 1_000;
-/// Bytes of a batch, but for a single row that is longer.
+/// Bytes of the rows of a batch, but for a single row that is longer.
 const MAX_BYTES: usize = 4 << 20;
-/// Rows of the first slice, when nothing is known of their size.
-const FIRST_ROWS: usize = 64;
 
 /// How a row becomes a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,42 +34,35 @@ pub(crate) struct Batch {
     pub more: bool,
 }
 
-/// Makes batches, and learns how large the rows are.
+/// Makes batches.
 #[derive(Debug)]
 pub(crate) struct Batcher {
     line: Line,
     /// Whether the next batch begins with a newline.
     newline: bool,
-    limit: usize,
 }
 
 impl Batcher {
     /// `newline`: the first batch begins with one, to end a line that is not ours.
     pub(crate) const fn new(line: Line, newline: bool) -> Self {
-        Self { line, newline, limit: FIRST_ROWS }
+        Self { line, newline }
     }
 
     /// The next rows after a cursor; `None` if there are none. Not again for the same ones: a batch that was made is to be written.
     pub(crate) async fn next<R: Rows>(&mut self, rows: &R, after: i64) -> Result<Option<Batch>, StoreError> {
-        let slice = rows.slice(after, self.limit).await?;
+        let slice = rows.slice(after, MAX_ROWS, MAX_BYTES).await?;
         if slice.rows.is_empty() {
             return Ok(None);
         }
-        let mut batch = Batch { cursor: after, ..Batch::default() };
+        let mut batch = Batch { cursor: after, more: slice.more, ..Batch::default() };
         if std::mem::take(&mut self.newline) {
             batch.bytes.push(b'\n');
         }
         for row in &slice.rows {
-            if batch.rows > 0 && batch.bytes.len() + row.json.len() > MAX_BYTES {
-                break;
-            }
             self.line.render(row, &mut batch.bytes);
             batch.rows += 1;
             batch.cursor = row.sequence;
         }
-        batch.more = slice.more || slice.rows.last().is_some_and(|last| last.sequence > batch.cursor);
-        let mean = batch.bytes.len() / usize::try_from(batch.rows).unwrap_or(usize::MAX);
-        self.limit = (MAX_BYTES / mean.max(1)).clamp(1, MAX_ROWS.min(self.limit.saturating_mul(4)));
         Ok(Some(batch))
     }
 }

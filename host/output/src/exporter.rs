@@ -122,19 +122,26 @@ impl<R: Rows> Exporter<R> {
     }
 }
 
-/// Refuses what a job that does not exist yet could not write, so that none is made in vain. Nothing changes; [`Exporter::prepare`] checks
-/// again.
+/// Refuses what [`Exporter::prepare`] would refuse, and changes nothing.
+///
+/// # Errors
+/// A refusal, or what the store says.
+pub async fn check_all<R: Rows>(rows: &R, targets: &[Target], existing: Existing) -> Result<(), OutputError> {
+    for (target, name) in targets.iter().zip(distinct(targets)?) {
+        match target {
+            Target::File(path) => drop(check::check(rows, path, name, existing).await?),
+            Target::Stdout | Target::Pipe(_) => drop(pipe::check(rows, target, name).await?),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what a job that does not exist yet could not write, so that none is made in vain.
 ///
 /// # Errors
 /// A refusal.
 pub async fn check_new(targets: &[Target], existing: Existing) -> Result<(), OutputError> {
-    for (target, name) in targets.iter().zip(distinct(targets)?) {
-        match target {
-            Target::File(path) => drop(check::check(&NoRows, path, name, existing).await?),
-            Target::Stdout | Target::Pipe(_) => drop(pipe::check(&NoRows, target, name).await?),
-        }
-    }
-    Ok(())
+    check_all(&NoRows, targets, existing).await
 }
 
 /// The first error, or the sum. A second error is logged, so that nothing disappears silently.

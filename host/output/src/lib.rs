@@ -27,6 +27,6 @@ mod rows;
 mod target;
 
 pub use error::OutputError;
-pub use exporter::{Exporter, check_new};
+pub use exporter::{Exporter, check_all, check_new};
 pub use rows::{CrawlRows, Rows};
 pub use target::{Existing, Target};

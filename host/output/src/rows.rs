@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 /// The committed rows of one dataset, and the cursors of those who read them.
 pub trait Rows: Send + Sync {
-    /// Rows after a cursor (0: from the beginning), at most `limit`, oldest first.
-    fn slice(&self, after: i64, limit: usize) -> impl Future<Output = Result<DatasetSlice, StoreError>> + Send;
+    /// Rows after a cursor (0: from the beginning), oldest first: at most `limit`, and at most `max_bytes` of JSON, but one at least if
+    /// there is one.
+    fn slice(&self, after: i64, limit: usize, max_bytes: usize) -> impl Future<Output = Result<DatasetSlice, StoreError>> + Send;
 
     /// Where a sink stands; `None` if it never wrote.
     fn sink(&self, target: &str) -> impl Future<Output = Result<Option<SinkRecord>, StoreError>> + Send;
@@ -36,8 +37,8 @@ impl CrawlRows {
 }
 
 impl Rows for CrawlRows {
-    async fn slice(&self, after: i64, limit: usize) -> Result<DatasetSlice, StoreError> {
-        self.store.dataset_slice(self.crawl, &DatasetName::Default, after, limit).await
+    async fn slice(&self, after: i64, limit: usize, max_bytes: usize) -> Result<DatasetSlice, StoreError> {
+        self.store.dataset_slice(self.crawl, &DatasetName::Default, after, limit, max_bytes).await
     }
 
     async fn sink(&self, target: &str) -> Result<Option<SinkRecord>, StoreError> {
@@ -53,7 +54,7 @@ impl Rows for CrawlRows {
 pub(crate) struct NoRows;
 
 impl Rows for NoRows {
-    async fn slice(&self, _after: i64, _limit: usize) -> Result<DatasetSlice, StoreError> {
+    async fn slice(&self, _after: i64, _limit: usize, _max_bytes: usize) -> Result<DatasetSlice, StoreError> {
         Ok(DatasetSlice::default())
     }
 

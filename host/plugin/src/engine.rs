@@ -21,6 +21,17 @@ const MEMORIES: u32 = 2;
 const TABLES: u32 = 8;
 const CORE_INSTANCES: u32 = 32;
 
+/// Bytes of stack that a plugin's own code may use: interpreters of scripts need more than wasmtime's default of 512 KiB.
+const GUEST_STACK: usize = 1 << 20;
+
+/// Bytes of the whole stack that a call runs on. A call of the host takes part of it at the depth that the plugin has reached, and may
+/// call the plugin's allocator, which wasmtime gives [`GUEST_STACK`] anew: so twice that, and 1 MiB for the host's functions before
+/// and after each. What overruns it kills the process. It is address space until it is used.
+const CALL_STACK: usize = 2 * GUEST_STACK + 2 * HOST_STACK;
+
+/// Bytes of stack that a host function may use; its tests run on so much.
+pub(crate) const HOST_STACK: usize = 1 << 20;
+
 /// How sandboxes get their memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allocation {
@@ -41,6 +52,8 @@ pub(crate) fn config(allocation: Allocation) -> Config {
         // adapters between components need it, and compiling them without it panics.
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
+        .max_wasm_stack(GUEST_STACK)
+        .async_stack_size(CALL_STACK)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .wasm_backtrace_max_frames(NonZeroUsize::new(20))
         .cranelift_opt_level(OptLevel::Speed)

@@ -2,7 +2,7 @@
 //!
 //! Decision: a closed set of kinds, each with a stable code for statistics and one line for people, made from wasmtime's errors
 //! in one place, so that no other crate needs to know what a trap looks like. The cost is that two limits (bytes per host
-//! call, handles) are told by wasmtime's wording, which `tests/hostile_calls.rs` pins.
+//! call, handles) and a machine without memory are told by wording, which `tests/hostile_calls.rs` and `tests/loading.rs` pin.
 
 use wasmtime::{Trap, WasmBacktrace};
 
@@ -120,6 +120,17 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) memory_refused: Option<usize>,
     /// If table elements were refused to it: how many it may have.
     pub(crate) table_refused: Option<usize>,
+    /// Whether the machine refused it memory that it may have.
+    pub(crate) machine_refused: bool,
+}
+
+/// Whether an error says that the machine gave no memory or no address space. Only ever asked of errors that no plugin words.
+pub(crate) fn machine_has_no_memory(error: &wasmtime::Error) -> bool {
+    error.chain().any(|cause| {
+        let out_of_memory = |error: &std::io::Error| error.kind() == std::io::ErrorKind::OutOfMemory;
+        // The system's own errors are of types that are private to wasmtime; ENOMEM is 12 wherever it has a number.
+        cause.downcast_ref::<std::io::Error>().is_some_and(out_of_memory) || cause.to_string().ends_with("(os error 12)")
+    })
 }
 
 impl CallFailure {
@@ -148,6 +159,13 @@ impl CallFailure {
                 LimitKind::Handles,
                 "the plugin holds more handles than it may; ask for the document once and keep it".to_owned(),
             );
+        }
+        if circumstances.machine_refused || machine_has_no_memory(error) {
+            return Self::Host {
+                message: "the machine gave a sandbox no memory; allow the process more memory and address space (`ulimit -v`), \
+                          or handle fewer pages at a time"
+                    .to_owned(),
+            };
         }
         if let Some(allowed) = circumstances.memory_refused {
             let mib = allowed >> 20;
@@ -184,6 +202,15 @@ fn frames(error: &wasmtime::Error) -> Vec<String> {
 
 /// Text of a plugin's as one line: control characters become spaces, what is too long is cut.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
+    printable(text.trim(), most)
+}
+
+/// The same for text whose indentation means something.
+pub(crate) fn indented_line(text: &str, most: usize) -> String {
+    printable(text.trim_end().trim_start_matches(['\r', '\n']), most)
+}
+
+fn printable(text: &str, most: usize) -> String {
     let clean = |c: char| {
         if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
             ' '
@@ -192,7 +219,7 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
         }
     };
     let mut line = String::with_capacity(text.len().min(most));
-    for c in text.trim().chars().map(clean) {
+    for c in text.chars().map(clean) {
         if line.len() + c.len_utf8() > most {
             line.push('…');
             break;
@@ -212,7 +239,8 @@ pub(crate) fn word(code: &str) -> String {
 mod tests {
     use super::*;
 
-    const NOTHING: Circumstances<'static> = Circumstances { last_words: None, memory_refused: None, table_refused: None };
+    const NOTHING: Circumstances<'static> =
+        Circumstances { last_words: None, memory_refused: None, table_refused: None, machine_refused: false };
 
     #[test]
     fn a_limit_keeps_its_kind_through_wasmtime() {
@@ -231,6 +259,19 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_without_memory_is_no_fault_of_the_plugin() {
+        let refused = wasmtime::Error::from(std::io::Error::from_raw_os_error(12)).context("while instantiating");
+        let trap = wasmtime::Error::from(Trap::UnreachableCodeReached);
+        for failure in [
+            CallFailure::of(&refused, &Circumstances { last_words: Some("words"), ..NOTHING }),
+            CallFailure::of(&trap, &Circumstances { machine_refused: true, memory_refused: Some(1), ..NOTHING }),
+        ] {
+            assert!(failure.code() == "host" && failure.may_be_retried(), "{failure}");
+            assert!(failure.to_string().contains("the machine gave a sandbox no memory"), "{failure}");
+        }
+    }
+
+    #[test]
     fn a_trap_says_the_last_words_in_one_line() {
         let error = wasmtime::Error::from(Trap::UnreachableCodeReached);
         let failure = CallFailure::of(&error, &Circumstances { last_words: Some("panicked\n at \u{1b}[31m here"), ..NOTHING });
@@ -243,5 +284,6 @@ mod tests {
     fn long_lines_are_cut_between_characters() {
         assert_eq!(one_line("äöü", 3), "ä…");
         assert_eq!(word("\n"), "error");
+        assert_eq!(indented_line("\n  File \"x\"\t \r\n", 100), "  File \"x\"");
     }
 }

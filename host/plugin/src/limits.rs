@@ -4,6 +4,7 @@
 //! host-error with the code `quota` leaves the choice to the plugin; what the sandbox itself runs into (memory, processor,
 //! time, bytes per host call, handles) ends the call. The cost is a few additions per host call.
 
+use crate::failure::machine_has_no_memory;
 use std::time::Duration;
 use wasmtime::ResourceLimiter;
 
@@ -91,11 +92,22 @@ pub(crate) struct Holdings {
     pub(crate) memory_refused: bool,
     /// Whether table elements were refused since the call began.
     pub(crate) table_refused: bool,
+    /// Whether the machine had no memory to give since the call began, though the limit would have let it.
+    pub(crate) machine_refused: bool,
 }
 
 impl Holdings {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, memory: 0, last_growth: 0, elements: 0, memory_peak: 0, memory_refused: false, table_refused: false }
+        Self {
+            limits,
+            memory: 0,
+            last_growth: 0,
+            elements: 0,
+            memory_peak: 0,
+            memory_refused: false,
+            table_refused: false,
+            machine_refused: false,
+        }
     }
 
     /// Begins another call in the same sandbox.
@@ -104,6 +116,7 @@ impl Holdings {
         self.memory_peak = self.memory;
         self.memory_refused = false;
         self.table_refused = false;
+        self.machine_refused = false;
     }
 
     /// What the sandbox holds now.
@@ -131,8 +144,13 @@ impl ResourceLimiter for Holdings {
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
         self.memory = self.memory.saturating_sub(std::mem::take(&mut self.last_growth));
-        self.memory_refused = true;
-        tracing::debug!(error = %error, "the machine refused memory to a sandbox");
+        // What is not the machine's refusal is the pool's: it has slots of one size.
+        if machine_has_no_memory(&error) {
+            self.machine_refused = true;
+            tracing::debug!(error = %error, "the machine refused memory to a sandbox");
+        } else {
+            self.memory_refused = true;
+        }
         Ok(())
     }
 
@@ -176,6 +194,10 @@ mod tests {
         assert_eq!((holdings.memory(), holdings.memory_peak), (100, 100));
         holdings.memory_grow_failed(wasmtime::Error::msg("no")).expect("no trap");
         assert_eq!(holdings.memory(), 60);
+        assert!(!holdings.machine_refused);
+        assert!(holdings.memory_growing(60, 100, None).expect("an answer"));
+        holdings.memory_grow_failed(std::io::Error::from_raw_os_error(12).into()).expect("no trap");
+        assert!(holdings.machine_refused && holdings.memory() == 60);
         holdings.begin(Limits::default());
         assert!(!holdings.memory_refused && holdings.memory_peak == 60);
         assert!(!holdings.memory_growing(60, 90, Some(80)).expect("an answer"));

@@ -49,8 +49,8 @@ fn make(runtime: &Runtime, path: &Path) -> Result<Parts, LoadError> {
     let component = match runtime.cache.as_ref().and_then(|cache| cache.get(&runtime.engine, &digest)) {
         Some(component) => component,
         None => {
-            let component = Component::new(&runtime.engine, &bytes)
-                .map_err(|error| LoadError::Compile { path: path.to_owned(), cause: one_line(&format!("{error:#}"), 600) })?;
+            let component =
+                Component::new(&runtime.engine, &bytes).map_err(|error| does_not_compile(path, &format!("{error:#}")))?;
             if let Some(cache) = &runtime.cache {
                 cache.put(&digest, &component);
             }
@@ -84,6 +84,14 @@ fn make(runtime: &Runtime, path: &Path) -> Result<Parts, LoadError> {
         weight,
         idle: Arc::new(Idle::new(runtime.config.instances)),
     })
+}
+
+fn does_not_compile(path: &Path, cause: &str) -> LoadError {
+    // What the compiler calls the feature that `engine.rs` leaves off.
+    if cause.contains("component model async") {
+        return LoadError::Async { path: path.to_owned() };
+    }
+    LoadError::Compile { path: path.to_owned(), cause: one_line(cause, 600) }
 }
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {

@@ -70,6 +70,15 @@ pub enum LoadError {
         /// What the compiler says.
         cause: String,
     },
+    /// It is built with the asynchronous half of the component model.
+    #[error(
+        "the plugin {} is built with component-model async, and this host's contract is synchronous; build it without (componentize-qjs: `--sync`)",
+        path.display()
+    )]
+    Async {
+        /// The file.
+        path: PathBuf,
+    },
     /// It was made for a version of the contract that this host does not speak.
     #[error(
         "the plugin {} is made for nephila:crawler@{wanted}, and this host speaks {spoken}; build it for {spoken}, or use a host that speaks {wanted}",

@@ -5,6 +5,8 @@
 //! finds them. The cost is that a parsed page holds its tree, about ten times the size of its body, until it is dropped.
 
 pub(crate) mod fields;
+#[cfg(test)]
+mod hostile_pages;
 pub(crate) mod links;
 mod parsed;
 pub(crate) mod patterns;

@@ -1,8 +1,8 @@
 //! A loaded plugin, and how it is called.
 //!
 //! Decision: one way for all entry points (`run`): room, a sandbox, the call under its processor meter and its clock, then the report. A call
-//! ends by itself, by its epoch, or by the time-out inside a host call; a second later its future is dropped as the last resort.
-//! In every case but the first the sandbox is thrown away.
+//! ends by itself, by its epoch, or by the time-out inside a host call; a moment later its future is dropped as the last resort.
+//! In every case but the first the sandbox is thrown away; so is the one that described itself, which has no crawl and no name yet.
 
 use crate::bindings::exports::nephila::crawler::{failure, manifest};
 use crate::bindings::nephila::crawler::types::{Ending, Error as GuestError};
@@ -20,8 +20,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::component::{InstancePre, Resource};
 
-/// After the wall-clock limit, how long a call may take to notice before its future is dropped.
-const GRACE: Duration = Duration::from_secs(1);
+/// After the wall-clock limit, how long a call may take to notice before its future is dropped: some epoch ticks. One that waits
+/// (asleep, or for the store) never notices.
+const GRACE: Duration = Duration::from_millis(50);
 
 /// What loading makes.
 pub(crate) struct Parts {
@@ -180,6 +181,7 @@ impl Plugin {
             Err(failure) => return Ran { answer: Err(failure), effects: Effects::default(), metrics: CallMetrics::default() },
         };
         let started = Instant::now();
+        let described = matches!(entry, Entry::Describe);
         sandbox::begin(&mut sandbox.store, call, limits);
         sandbox.calls += 1;
         let (cpu, deadline) = (sandbox.store.data().cpu.clone(), sandbox.store.data().deadline);
@@ -206,6 +208,7 @@ impl Plugin {
             last_words: last_words.as_deref(),
             memory_refused: inside.holdings.memory_refused.then_some(limits.memory),
             table_refused: inside.holdings.table_refused.then_some(limits.table_elements),
+            machine_refused: inside.holdings.machine_refused,
         };
         let answer = match result {
             Ok(Ok(Ok(answer))) => Ok(answer),
@@ -216,7 +219,7 @@ impl Plugin {
                 &circumstances,
             )),
         };
-        if answer.is_ok() {
+        if answer.is_ok() && !described {
             let room = &self.runtime.room;
             let crowded = room.available_permits() < (self.runtime.config.sandboxes / 2) as usize;
             self.parts.idle.keep(sandbox, crowded);

@@ -5,9 +5,8 @@
 //! numbers come in small portions. `wasi:http` is not linked at all. The context is made at a component's first WASI call, so that
 //! one that calls none pays nothing.
 
-use crate::logs::Log;
+use crate::logs::{Log, Stream};
 use bytes::Bytes;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
@@ -20,11 +19,11 @@ const LINKED: [&str; 6] = ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "was
 /// How fine clocks are.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Bytes of random numbers in one call.
+/// Bytes of random numbers that one WASI call gives; it may be called again.
 const RANDOM: u64 = 64 << 10;
 
-/// Bytes of a line on a standard stream; what is longer is broken.
-const LINE: usize = 4_096;
+/// Bytes of one write to a standard stream.
+const WRITE: usize = 4_096;
 
 /// Whether an import is one that [`link`] provides.
 pub(crate) fn provides(import: &str) -> bool {
@@ -66,8 +65,8 @@ fn context(log: &Log) -> WasiCtx {
         .max_random_size(RANDOM)
         .wall_clock(Coarse)
         .monotonic_clock(CoarseSince(Instant::now()))
-        .stdout(Lines::new(log.clone(), false))
-        .stderr(Lines::new(log.clone(), true));
+        .stdout(Lines { log: log.clone(), stream: Stream::Output })
+        .stderr(Lines { log: log.clone(), stream: Stream::Error });
     builder.build()
 }
 
@@ -105,35 +104,7 @@ fn coarse(millis: u128) -> u64 {
 #[derive(Clone)]
 struct Lines {
     log: Log,
-    stderr: bool,
-    begun: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Lines {
-    fn new(log: Log, stderr: bool) -> Self {
-        Self { log, stderr, begun: Arc::default() }
-    }
-
-    fn take(&self, bytes: &[u8]) {
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LINE.saturating_sub(begun.len());
-            begun.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") || begun.len() >= LINE {
-                self.log.write_stream(self.stderr, &String::from_utf8_lossy(&begun));
-                begun.clear();
-            }
-        }
-    }
-}
-
-impl Drop for Lines {
-    fn drop(&mut self) {
-        // The last line may lack its end. Only the last holder has it.
-        if Arc::strong_count(&self.begun) == 1 {
-            self.take(b"\n");
-        }
-    }
+    stream: Stream,
 }
 
 impl IsTerminal for Lines {
@@ -159,7 +130,7 @@ impl Pollable for Lines {
 
 impl OutputStream for Lines {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.take(&bytes);
+        self.log.take(self.stream, &bytes);
         Ok(())
     }
 
@@ -168,7 +139,7 @@ impl OutputStream for Lines {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(LINE)
+        Ok(WRITE)
     }
 }
 
@@ -189,20 +160,5 @@ mod tests {
         assert_eq!(coarse(1_239), 1_230);
         assert_eq!(Coarse.now().subsec_nanos() % 10_000_000, 0);
         assert_eq!(CoarseSince(Instant::now()).now() % 10_000_000, 0);
-    }
-
-    #[test]
-    fn streams_become_lines() {
-        let log = Log::new("p".into());
-        log.begin("", 10, 100_000);
-        let lines = Lines::new(log.clone(), true);
-        lines.take(b"one\ntw");
-        lines.take(b"o\n");
-        lines.take(&[b'x'; 10_000]);
-        lines.take(b"\nlast");
-        drop(lines);
-        let (last, written, dropped) = log.end();
-        assert_eq!((last.as_deref(), dropped), (Some("last"), 0));
-        assert!(written >= 4, "{written}");
     }
 }

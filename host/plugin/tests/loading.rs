@@ -4,7 +4,8 @@
 
 use nephila_plugin::{CallFailure, HostConfig, InstancePolicy, Limits, LoadError, PluginHost};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -12,7 +13,10 @@ struct Bench {
 }
 
 fn bench() -> Bench {
-    let limits = Limits { cpu: Duration::from_millis(100), memory: 8 << 20, ..Limits::default() };
+    bench_with(Limits { cpu: Duration::from_millis(100), memory: 8 << 20, ..Limits::default() })
+}
+
+fn bench_with(limits: Limits) -> Bench {
     let config =
         HostConfig { pool: false, plugin_bytes: 1 << 20, limits, instances: InstancePolicy::Fresh, ..HostConfig::default() };
     Bench { folder: tempfile::tempdir().expect("a folder"), host: PluginHost::new(config).expect("a host") }
@@ -97,6 +101,13 @@ async fn wasi_is_there_for_those_that_import_it() {
 }
 
 #[tokio::test]
+async fn a_component_built_with_async_is_told_the_way_out() {
+    let error = bench().refused_wat("(component (type (stream u8)))").await;
+    assert!(matches!(error, LoadError::Async { .. }), "{error}");
+    assert!(error.to_string().contains("contract is synchronous; build it without (componentize-qjs: `--sync`)"), "{error}");
+}
+
+#[tokio::test]
 async fn a_component_without_a_fitting_handler_is_refused() {
     let bench = bench();
     let error = bench.refused_wat(&mistyped("", "a:b/c@1.0.0")).await;
@@ -112,7 +123,7 @@ async fn a_component_without_a_fitting_handler_is_refused() {
 async fn a_component_that_misbehaves_at_its_start_is_refused_within_its_limits() {
     let bench = bench();
     let handler = "nephila:crawler/handler@0.1.0";
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     let error = bench.refused_wat(&mistyped("(func $s (loop br 0)) (start $s)", handler)).await;
     assert!(matches!(&error, LoadError::Start { failure, .. } if failure.code() == "cpu-limit"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
@@ -133,4 +144,95 @@ async fn a_host_with_a_pool_refuses_the_same() {
     let error = bench.refused_wat(&mistyped("(memory 1000)", "nephila:crawler/handler@0.1.0")).await;
     let text = error.to_string();
     assert!(text.contains("memory"), "{text}");
+}
+
+/// A component that does something at its start, with what it imports for that.
+fn starting(imports_and_modules: &str) -> String {
+    mistyped("", "nephila:crawler/handler@0.1.0").replacen("(component", &format!("(component {imports_and_modules}"), 1)
+}
+
+#[tokio::test]
+async fn a_plugin_that_sleeps_is_ended_soon_after_its_time() {
+    let bench = bench_with(Limits { wall: Duration::from_millis(100), ..Limits::default() });
+    let sleeper = starting(
+        r#"
+        (import "wasi:io/poll@0.2.0" (instance $poll
+            (export "pollable" (type $pollable (sub resource)))
+            (export "[method]pollable.block" (func (param "self" (borrow $pollable))))))
+        (alias export $poll "pollable" (type $pollable))
+        (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+            (alias outer 1 $pollable (type $outer))
+            (export "pollable" (type $pollable (eq $outer)))
+            (export "subscribe-duration" (func (param "when" u64) (result (own $pollable))))))
+        (core func $subscribe (canon lower (func $clock "subscribe-duration")))
+        (core func $block (canon lower (func $poll "[method]pollable.block")))
+        (core module $main
+            (import "host" "subscribe" (func $subscribe (param i64) (result i32)))
+            (import "host" "block" (func $block (param i32)))
+            (func $start (call $block (call $subscribe (i64.const 3600000000000))))
+            (start $start))
+        (core instance (instantiate $main (with "host" (instance
+            (export "subscribe" (func $subscribe)) (export "block" (func $block))))))"#,
+    );
+    let sleeper = wat::parse_str(sleeper).expect("well-formed");
+    let start = Instant::now();
+    let error = bench.refused(sleeper).await;
+    assert!(matches!(&error, LoadError::Start { failure, .. } if failure.code() == "time-limit"), "{error}");
+    assert!(start.elapsed() < Duration::from_millis(800), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_plugin_that_recurses_into_its_allocator_from_any_depth_cannot_overrun_the_stack() {
+    // What the host returns is put where the plugin's `realloc` says, which is called on what the plugin has left of the stack.
+    let bench = bench_with(Limits::default());
+    for depth in (0..70_000).step_by(500) {
+        let recursive = starting(&format!(
+            r#"
+            (import "wasi:random/random@0.2.0" (instance $random
+                (export "get-random-bytes" (func (param "len" u64) (result (list u8))))))
+            (core module $allocator
+                (memory (export "memory") 1)
+                (func $down (param i32) (result i32)
+                    (i32.add (call $down (i32.add (local.get 0) (i32.const 1))) (local.get 0)))
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) (call $down (i32.const 0))))
+            (core instance $allocator (instantiate $allocator))
+            (core func $bytes (canon lower (func $random "get-random-bytes")
+                (memory (core memory $allocator "memory")) (realloc (core func $allocator "realloc"))))
+            (core module $main
+                (import "host" "bytes" (func $bytes (param i64 i32)))
+                (func $down (param i32) (result i32)
+                    (if (result i32) (i32.eqz (local.get 0))
+                        (then (call $bytes (i64.const 8) (i32.const 0)) (i32.const 0))
+                        (else (i32.add (call $down (i32.sub (local.get 0) (i32.const 1))) (local.get 0)))))
+                (func $start (drop (call $down (i32.const {depth}))))
+                (start $start))
+            (core instance (instantiate $main (with "host" (instance (export "bytes" (func $bytes))))))"#
+        ));
+        let error = bench.refused_wat(&recursive).await;
+        assert!(error.to_string().contains("call stack exhausted"), "{depth}: {error}");
+    }
+}
+
+/// Set in the process that has no room.
+const CRAMPED: &str = "NEPHILA_TEST_CRAMPED";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_machine_without_address_space_is_not_the_plugins_fault() {
+    if std::env::var_os(CRAMPED).is_some() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let plugin = mistyped("(memory 1)", "nephila:crawler/handler@0.1.0");
+        let error = runtime.block_on(async { bench_with(Limits::default()).refused_wat(&plugin).await });
+        let LoadError::Start { failure, .. } = &error else { panic!("{error}") };
+        assert!(failure.code() == "host" && failure.may_be_retried(), "{error}");
+        assert!(error.to_string().contains("the machine gave a sandbox no memory"), "{error}");
+        return;
+    }
+    // A memory takes 4 GiB of addresses.
+    let this = std::env::current_exe().expect("a path");
+    let test = "a_machine_without_address_space_is_not_the_plugins_fault";
+    let script = format!("ulimit -v 4000000 && exec \"$0\" --exact {test} --test-threads 1");
+    let output = Command::new("sh").args(["-c", &script]).arg(this).env(CRAMPED, "1").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// S8: the job is open elsewhere.
-    #[error("job {} is in use by process {holder}; wait for it, stop it, or give this crawl another --job folder", .dir.display())]
+    #[error("job {} is in use by {holder}; wait for it, stop it, or give this crawl another --job folder", .dir.display())]
     InUse {
         /// The job's folder.
         dir: PathBuf,
-        /// Who holds it, as far as it said.
+        /// Who holds it, as far as it said: `process 4711`, or `another process`.
         holder: String,
     },
     /// S8: others may write to the folder.

@@ -20,6 +20,7 @@ const DATABASE: &str = "nephila.db";
 
 /// `nephila status` holds the lock, shared, for an instant; whoever comes just then asks again.
 const LOCK_TRIES: u32 = 5;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A job's folder that may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,24 +115,22 @@ impl JobDir {
     }
 
     fn lock(&self) -> Result<JobLock, StoreError> {
-        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.path.join(LOCK));
-        let mut file = opened.map_err(|cause| self.unusable(cause))?;
-        for attempt in 1..=LOCK_TRIES {
+        let (path, mut holder) = (self.path.join(LOCK), None);
+        for _ in 0..LOCK_TRIES {
+            let (mut file, made) = open_lock(&path).map_err(|cause| self.unusable(cause))?;
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) if is_in_place(&file).map_err(|cause| self.unusable(cause))? => {
+                    return Ok(JobLock { file, path, mark: if made { Mark::Made } else { Mark::Found } });
+                }
+                Ok(()) => {}
                 Err(TryLockError::Error(cause)) => return Err(self.unusable(cause)),
-                Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES => std::thread::sleep(Duration::from_millis(10)),
                 Err(TryLockError::WouldBlock) => {
-                    let mut holder = String::new();
-                    let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
-                    let holder = if known { holder.trim().to_owned() } else { "unknown".to_owned() };
-                    return Err(StoreError::InUse { dir: self.path.clone(), holder });
+                    holder = living_holder(&mut file);
+                    std::thread::sleep(LOCK_PAUSE);
                 }
             }
         }
-        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
-        written.map_err(|cause| self.unusable(cause))?;
-        Ok(JobLock { file })
+        Err(StoreError::InUse { dir: self.path.clone(), holder: holder.unwrap_or_else(|| "another process".to_owned()) })
     }
 
     fn unusable(&self, cause: Error) -> StoreError {
@@ -139,16 +138,69 @@ impl JobDir {
     }
 }
 
+/// Opens the lock file, and says whether it was made just now.
+fn open_lock(path: &Path) -> Result<(File, bool), Error> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).truncate(false);
+    match options.create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        opened => return opened.map(|file| (file, true)),
+    }
+    options.create_new(false).create(true).open(path).map(|file| (file, false))
+}
+
+/// Whether the file still has its name: a refused start takes away the lock file that it made, and whoever had opened it just then would
+/// hold a lock that nobody else asks for.
+fn is_in_place(file: &File) -> Result<bool, Error> {
+    Ok(file.metadata()?.nlink() > 0)
+}
+
+/// Who holds the job, as far as it said: whoever opened a crawl in it. The word of one that died is not its successor's.
+fn living_holder(file: &mut File) -> Option<String> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    let pid = rustix::process::Pid::from_raw(text.trim().parse().ok().filter(|pid| *pid > 0)?)?;
+    let is_dead = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+    (!is_dead).then(|| format!("process {}", text.trim()))
+}
+
+/// What was done to the lock file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// Nothing.
+    Found,
+    /// It was not there.
+    Made,
+    /// Our pid is in it.
+    Named,
+}
+
 /// The right to work in a job's folder. Ends when it is dropped, and with the process.
 #[derive(Debug)]
 pub struct JobLock {
     file: File,
+    path: PathBuf,
+    mark: Mark,
+}
+
+impl JobLock {
+    /// Tells whoever comes who works here. Not before the job is really taken: a refused start leaves the file as it was (S8).
+    pub(crate) fn say_who(&mut self) {
+        let written = self.file.set_len(0).and_then(|()| self.file.rewind());
+        // Best effort: a pid is only a word in a message.
+        drop(written.and_then(|()| writeln!(self.file, "{}", std::process::id())));
+        self.mark = Mark::Named;
+    }
 }
 
 impl Drop for JobLock {
     fn drop(&mut self) {
-        // Best effort: the lock ends with the file's handle, and a pid that stays is only a word in a message.
-        drop(self.file.set_len(0));
+        // Best effort: the lock ends with the file's handle, and what stays carries nothing.
+        drop(match self.mark {
+            Mark::Found => Ok(()),
+            Mark::Made => std::fs::remove_file(&self.path),
+            Mark::Named => self.file.set_len(0),
+        });
     }
 }
 
@@ -171,24 +223,66 @@ mod tests {
         let new = parent.path().join("a/b");
         let _held = JobDir::open_or_create(&new).expect("a job");
         assert_eq!(mode_of(&new), 0o700);
-        let empty = parent.path().join("empty");
-        std::fs::create_dir(&empty).expect("a folder");
-        std::fs::set_permissions(&empty, Permissions::from_mode(0o755)).expect("a mode");
-        let _held = JobDir::open_or_create(&empty).expect("a job");
-        assert_eq!(mode_of(&empty), 0o700);
+        for mode in [0o755, 0o700] {
+            let empty = parent.path().join(format!("{mode:o}"));
+            std::fs::create_dir(&empty).expect("a folder");
+            std::fs::set_permissions(&empty, Permissions::from_mode(mode)).expect("a mode");
+            let _held = JobDir::open_or_create(&empty).expect("a job");
+            assert_eq!(mode_of(&empty), 0o700);
+        }
     }
 
     #[test]
     fn a_job_in_use_is_refused_with_its_holder_and_free_again_afterwards() {
         let parent = folder();
         let path = parent.path().join("job");
-        let (job, lock) = JobDir::open_or_create(&path).expect("a job");
+        let (job, mut lock) = JobDir::open_or_create(&path).expect("a job");
         assert!(job.in_use());
-        let error = JobDir::open_or_create(&path).expect_err("in use");
-        assert!(matches!(&error, StoreError::InUse { holder, .. } if *holder == std::process::id().to_string()), "{error}");
+        let holder = || match JobDir::open_or_create(&path).expect_err("in use") {
+            StoreError::InUse { holder, .. } => holder,
+            other => other.to_string(),
+        };
+        // It has the lock, and has not said who it is; what a dead one said is not its word.
+        for said in ["", "0", "-1", "999999999\n"] {
+            std::fs::write(path.join(LOCK), said).expect("written");
+            assert_eq!(holder(), "another process", "{said}");
+        }
+        lock.say_who();
+        assert_eq!(holder(), format!("process {}", std::process::id()));
         drop(lock);
         assert!(!job.in_use());
+        assert_eq!(std::fs::read(path.join(LOCK)).expect("bytes"), b"");
         assert!(JobDir::open_or_create(&path).is_ok());
+    }
+
+    #[test]
+    fn who_takes_a_job_and_does_nothing_leaves_the_lock_file_as_it_was() {
+        let parent = folder();
+        let lock_file = parent.path().join(LOCK);
+        let (_, lock) = JobDir::open_or_create(parent.path()).expect("a job");
+        assert!(lock_file.exists());
+        drop(lock);
+        assert!(!lock_file.exists());
+        std::fs::write(&lock_file, "4711\n").expect("a file");
+        let before = lock_file.metadata().expect("metadata").modified().expect("a time");
+        let (_, lock) = JobDir::open_or_create(parent.path()).expect("a job");
+        drop(lock);
+        assert_eq!(std::fs::read(&lock_file).expect("bytes"), b"4711\n");
+        assert_eq!(lock_file.metadata().expect("metadata").modified().expect("a time"), before);
+    }
+
+    #[test]
+    fn a_lock_file_that_was_taken_away_while_it_was_opened_is_not_the_jobs_lock() {
+        let parent = folder();
+        let (job, refused) = JobDir::open_or_create(parent.path()).expect("a job");
+        let (late, made) = open_lock(&parent.path().join(LOCK)).expect("a file");
+        assert!(!made);
+        drop(refused);
+        late.try_lock().expect("nobody holds it");
+        assert!(!is_in_place(&late).expect("an answer"));
+        // Whoever comes after has a lock of its own, which is in its place.
+        let lock = job.lock().expect("a lock");
+        assert!(is_in_place(&lock.file).expect("an answer"));
     }
 
     #[test]
@@ -246,7 +340,6 @@ mod tests {
     fn a_folder_whose_maker_died_before_the_database_was_there_is_used() {
         let parent = folder();
         std::fs::write(parent.path().join("lock"), "4711\n").expect("a file");
-        let (_, _lock) = JobDir::open_or_create(parent.path()).expect("a job");
-        assert_eq!(std::fs::read_to_string(parent.path().join("lock")).expect("text"), format!("{}\n", std::process::id()));
+        assert!(JobDir::open_or_create(parent.path()).is_ok());
     }
 }

@@ -15,8 +15,8 @@ pub use job::{JobDir, JobLock};
 pub use memory::MemoryStore;
 pub use sqlite::{Durability, SqliteStore, read_status};
 pub use types::{
-    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, JobStatus, KvEntry,
-    Leases, OpenedCrawl, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow, Woken,
+    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, InHand, JobStatus,
+    Leases, LeftBehind, OpenedCrawl, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow, Woken,
 };
 
 use async_trait::async_trait;
@@ -30,8 +30,8 @@ use nephila_model::{
 pub trait Store: Send + Sync + 'static {
     /// Opens the crawl that `spec` describes: a new one, or the one of the same crawler id that the store has.
     ///
-    /// A crawl is *unclean* if it was opened before and not closed since. If a durable mark says that the process died while it
-    /// handled a request ([`Store::mark_suspect`]), that counts against the request, and at the third time it is failed with
+    /// If it was opened before and not closed since ([`LeftBehind::Crash`]), and a durable mark says that the process died while
+    /// it handled a request ([`Store::mark_suspect`]), that counts against the request, and at the third time it is failed with
     /// [`nephila_model::FailureCode::CRASHED_THE_HOST`] (S10). Takes every shard at a new epoch (S7: a single-process store leases
     /// everything at once), so that outcomes of an earlier opening are stale from here on (S4).
     ///
@@ -39,7 +39,14 @@ pub trait Store: Send + Sync + 'static {
     /// S8: [`StoreError::OtherPlugin`], [`StoreError::OtherSiteMode`], [`StoreError::OtherNormaliser`], and then nothing has changed.
     async fn open_crawl(&self, spec: &CrawlSpec) -> Result<OpenedCrawl, StoreError>;
 
-    /// Notes how this opening of the crawl ended. Without it the next opening finds the crawl unclean.
+    /// The crawl that [`Store::open_crawl`] would open; `None` if it would make a new one. A read: nothing changes.
+    ///
+    /// # Errors
+    /// S8: whatever would refuse the opening.
+    async fn find_crawl(&self, spec: &CrawlSpec) -> Result<Option<CrawlId>, StoreError>;
+
+    /// Notes how this opening of the crawl ended, and takes the mark of a suspect away, however it ended. Without it the next opening
+    /// finds a [`LeftBehind::Crash`].
     async fn close_crawl(&self, crawl: CrawlId, ending: &CrawlEnding) -> Result<(), StoreError>;
 
     /// Sites that have ready requests (pending and due), at most `limit`, in the order asked for (S2). A read.
@@ -60,7 +67,7 @@ pub trait Store: Send + Sync + 'static {
     async fn commit(&self, crawl: CrawlId, group: Group) -> Result<Vec<CommitResult>, StoreError>;
 
     /// Marks durably that this request is about to be decoded and handled alone (S10). The commit of its outcome, whatever it
-    /// says, or a clean close takes the mark away. A stale lease changes nothing and is an error.
+    /// says, or [`Store::close_crawl`] takes the mark away. A stale lease changes nothing and is an error.
     async fn mark_suspect(&self, crawl: CrawlId, request: RequestId, lease: Lease) -> Result<(), StoreError>;
 
     /// How many requests stand where. Costs the same however many there are (S6).
@@ -93,14 +100,16 @@ pub trait Store: Send + Sync + 'static {
     /// A value of a key-value store.
     async fn kv_get(&self, crawl: CrawlId, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, StoreError>;
 
-    /// Committed items after a cursor (0: from the beginning), at most `limit`, in the order of their sequence. A row that is committed
-    /// later always has a greater sequence, so that a reader that goes on from `next` misses nothing.
+    /// Committed items after a cursor (0: from the beginning), at most `limit` and at most `max_bytes` of JSON, but one row at least if
+    /// there is one, in the order of their sequence. A row that is committed later always has a greater sequence, so that a reader
+    /// that goes on from the last one misses nothing. What is behind the cut is not read (S9).
     async fn dataset_slice(
         &self,
         crawl: CrawlId,
         dataset: &DatasetName,
         after: i64,
         limit: usize,
+        max_bytes: usize,
     ) -> Result<DatasetSlice, StoreError>;
 
     /// Where a sink stands; `None` if it never wrote.

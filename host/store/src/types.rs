@@ -83,6 +83,18 @@ pub struct CrawlEnding {
     pub reason: String,
     /// When.
     pub at: Timestamp,
+    /// What became of the requests in hand.
+    pub in_hand: InHand,
+}
+
+/// What became of the requests that were in hand when an opening of a crawl ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum InHand {
+    /// They were finished and committed, or there were none.
+    Finished,
+    /// Fetches that were on their way were dropped; they may have reached their sites.
+    Dropped,
 }
 
 /// All shards of a crawl, taken at once. A store that leases shards one by one gives each its own epoch.
@@ -114,13 +126,24 @@ pub struct OpenedCrawl {
     pub leases: Leases,
     /// Whether it is new: nothing was ever accepted.
     pub fresh: bool,
-    /// Whether an earlier opening died without closing it. Then each site waits its full delay first (S7), and the first claims are
-    /// suspects (S10).
-    pub unclean: bool,
+    /// What the openings before this one left behind.
+    pub left: LeftBehind,
     /// How the opening before this one ended, if it was closed.
     pub previous_ending: Option<CrawlEnding>,
     /// The digest of the plugin of the opening before, if it was another.
     pub upgraded_from: Option<String>,
+}
+
+/// What the openings of a crawl before the present one left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftBehind {
+    /// Nothing: the crawl is new, or was closed with everything in hand finished.
+    Nothing,
+    /// It was closed, but fetches that were on their way were dropped and may have reached their sites: each site waits its full delay
+    /// first (S7).
+    DroppedFetches,
+    /// An earlier opening died: each site waits its full delay first (S7), and the first claims are suspects (S10).
+    Crash,
 }
 
 /// By what sites are ordered.
@@ -159,7 +182,7 @@ pub struct SiteWindow {
 /// What [`crate::Store::wake_due`] did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Woken {
-    /// Sites that have ready requests now which they had not before, with their heads.
+    /// Sites that gained ready requests, whether they had some before or not, with their heads.
     pub sites: Vec<SiteHead>,
     /// When the next request is due; `None` if none waits for a time. In the past if `limit` cut the list.
     pub next_due: Option<Timestamp>,
@@ -193,7 +216,7 @@ pub struct StateRow {
 pub struct DatasetSlice {
     /// The rows, oldest first.
     pub rows: Vec<DatasetRow>,
-    /// Whether there are more after the last one.
+    /// Whether there are more after the last one: the slice was cut at its rows or its bytes.
     pub more: bool,
 }
 
@@ -206,17 +229,6 @@ pub struct DatasetRow {
     pub id: String,
     /// The item, a JSON object in one line.
     pub json: String,
-}
-
-/// A key of a key-value store with what is known of its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KvEntry {
-    /// The key.
-    pub key: String,
-    /// Its media type.
-    pub content_type: String,
-    /// Its size.
-    pub bytes: u64,
 }
 
 /// Where a sink stands. Opaque to the store but for `target`.

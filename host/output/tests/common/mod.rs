@@ -61,10 +61,17 @@ impl FakeRows {
 }
 
 impl Rows for FakeRows {
-    async fn slice(&self, after: i64, limit: usize) -> Result<DatasetSlice, StoreError> {
+    async fn slice(&self, after: i64, limit: usize, max_bytes: usize) -> Result<DatasetSlice, StoreError> {
         let inner = self.0.lock().unwrap();
         let from = inner.rows.partition_point(|row| row.sequence <= after);
-        let rows: Vec<_> = inner.rows[from..].iter().take(limit).cloned().collect();
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for row in inner.rows[from..].iter().take(limit) {
+            bytes += row.json.len();
+            if bytes > max_bytes && !rows.is_empty() {
+                break;
+            }
+            rows.push(row.clone());
+        }
         let more = from + rows.len() < inner.rows.len();
         Ok(DatasetSlice { rows, more })
     }

@@ -79,7 +79,7 @@ impl<'a> Plan<'a> {
         for (field, selector) in &self.0 {
             let mut values = Vec::new();
             let mut each = |element: ElementRef<'_>| {
-                if let Some(value) = value(element, &field.kind, page) {
+                if let Some(value) = value(element, &field.kind, page, watch)? {
                     // 24 bytes for the string itself: a million empty values are not free.
                     watch.take(value.len() + 24)?;
                     values.push(value);
@@ -98,19 +98,28 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn value(element: ElementRef<'_>, kind: &FieldKind, page: &ParsedPage) -> Option<String> {
-    match kind {
-        FieldKind::Text => {
-            let (mut text, mut pending) = (String::new(), false);
-            for piece in element.text() {
-                collapse_into(piece, &mut text, &mut pending);
-            }
-            Some(text)
-        }
+fn value(element: ElementRef<'_>, kind: &FieldKind, page: &ParsedPage, watch: &Watch) -> Result<Option<String>, Fault> {
+    Ok(match kind {
+        FieldKind::Text => Some(text(element, watch)?),
         FieldKind::Html => Some(element.inner_html()),
         FieldKind::Attr(name) => attribute(element, name).map(str::to_owned),
-        FieldKind::Url(name) => resolve(page.base(), attribute(element, name)?).map(Into::into),
+        FieldKind::Url(name) => attribute(element, name).and_then(|reference| resolve(page.base(), reference)).map(Into::into),
+    })
+}
+
+/// The text within an element. Every node counts for the clock: elements within elements are walked over once for each, and may hold no
+/// text at all.
+fn text(element: ElementRef<'_>, watch: &Watch) -> Result<String, Fault> {
+    let (mut text, mut pending) = (String::new(), false);
+    for node in element.descendants() {
+        if !watch.step() {
+            watch.check("selector-timeout", "taking the text")?;
+        }
+        if let Some(piece) = node.value().as_text() {
+            collapse_into(piece, &mut text, &mut pending);
+        }
     }
+    Ok(text)
 }
 
 /// The value of an attribute; HTML's names are in lower case.

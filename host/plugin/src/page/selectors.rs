@@ -5,9 +5,10 @@
 //! backtracks or searches whole subtrees for a single element comes to its end. The cost is a counter per step, and that we
 //! name the types of the crate `selectors` which scraper uses.
 
-use super::watch::Watch;
+use super::watch::{DEEPEST, Watch};
 use crate::failure::one_line;
 use crate::fault::Fault;
+use cssparser::{BasicParseErrorKind, ParseErrorKind};
 use lru::LruCache;
 use scraper::ElementRef;
 use scraper::selector::{CssLocalName, CssString, NonTSPseudoClass, PseudoElement, Simple};
@@ -18,13 +19,16 @@ use selectors::matching::{
     ElementSelectorFlags, MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode,
     matches_selector,
 };
-use selectors::parser::{ParseRelative, Parser, SelectorImpl, SelectorList, SelectorParseErrorKind};
+use selectors::parser::{Component, ParseRelative, Parser, Selector, SelectorImpl, SelectorList, SelectorParseErrorKind};
 use selectors::{Element, OpaqueElement};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of a selector.
 const LONGEST: usize = 4_096;
+
+/// Combinators on the longest way through a selector, those of nested selectors included: the matcher calls itself for each.
+const MOST_COMBINATORS: usize = 256;
 
 /// Selectors that are kept compiled.
 const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
@@ -72,13 +76,71 @@ impl SelectorCache {
             return Ok(compiled.clone());
         }
         let list = SelectorList::parse(&Syntax, &mut cssparser::Parser::new(selector), ParseRelative::No).map_err(|error| {
-            let cause = scraper::error::SelectorErrorKind::from(error);
-            let message = format!("`{}` is not a CSS selector that this host knows: {cause}", one_line(selector, 200));
+            let (selector, cause) = (one_line(selector, 200), cause(&error.kind));
+            let message = format!("`{selector}` is not a CSS selector that this host knows: {cause}");
             Fault::refused("bad-selector", message)
         })?;
+        let combinators = combinators(list.slice());
+        if combinators > MOST_COMBINATORS {
+            let message =
+                format!("a selector has {combinators} combinators in a row, and {MOST_COMBINATORS} are allowed; shorten it");
+            return Err(Fault::refused("bad-selector", message));
+        }
         let compiled = Arc::new(Compiled(list));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).put(selector.to_owned(), compiled.clone());
         Ok(compiled)
+    }
+}
+
+/// Combinators on the longest way through any of the selectors. Nesting is bounded by the parser (75 brackets).
+fn combinators(selectors: &[Selector<Simple>]) -> usize {
+    let nested = |component: &Component<Simple>| match component {
+        Component::Is(list) | Component::Where(list) | Component::Negation(list) => combinators(list.slice()),
+        Component::NthOf(data) => combinators(data.selectors()),
+        Component::Has(list) => {
+            list.iter().map(|relative| combinators(std::slice::from_ref(&relative.selector))).max().unwrap_or(0)
+        }
+        _ => 0,
+    };
+    let of = |selector: &Selector<Simple>| {
+        let own = selector.iter_raw_match_order().filter(|component| component.is_combinator()).count();
+        own + selector.iter_raw_match_order().map(nested).max().unwrap_or(0)
+    };
+    selectors.iter().map(of).max().unwrap_or(0)
+}
+
+/// What is wrong with a selector, in words.
+fn cause(kind: &ParseErrorKind<SelectorParseErrorKind>) -> &'static str {
+    use BasicParseErrorKind as Basic;
+    use SelectorParseErrorKind as Kind;
+    match kind {
+        ParseErrorKind::Basic(Basic::UnexpectedToken) => "a part of it has no place where it stands",
+        ParseErrorKind::Basic(Basic::EndOfInput) => "it ends too early",
+        ParseErrorKind::Basic(Basic::TooManyNestedBlocks) => "its brackets are nested too deep",
+        ParseErrorKind::Basic(Basic::AtRuleInvalid | Basic::AtRuleBodyInvalid | Basic::QualifiedRuleInvalid) => {
+            "it is a rule of a style sheet, not a selector"
+        }
+        ParseErrorKind::Custom(kind) => match kind {
+            Kind::EmptySelector => "there is no selector where one must stand",
+            Kind::DanglingCombinator => "a combinator has nothing on one of its sides",
+            Kind::NonCompoundSelector => "spaces and combinators may not stand there",
+            Kind::InvalidState => "a part of it has no place behind what stands before it",
+            Kind::UnexpectedIdent => "a name has no place where it stands",
+            Kind::ClassNeedsIdent => "a dot is not followed by the name of a class",
+            Kind::NoIdentForPseudo => "a colon is not followed by the name of a pseudo-class",
+            Kind::UnsupportedPseudoClassOrElement
+            | Kind::NonPseudoElementAfterSlotted
+            | Kind::InvalidPseudoElementAfterSlotted
+            | Kind::InvalidPseudoElementInsideWhere
+            | Kind::PseudoElementExpectedColon
+            | Kind::PseudoElementExpectedIdent => "it has a pseudo-class or pseudo-element that is not known without a browser",
+            Kind::NoQualifiedNameInAttributeSelector
+            | Kind::UnexpectedTokenInAttributeSelector
+            | Kind::ExpectedBarInAttr
+            | Kind::BadValueInAttr
+            | Kind::InvalidQualNameInAttr => "an attribute is not written as `[name]` or `[name=\"value\"]`",
+            Kind::ExpectedNamespace | Kind::ExplicitNamespaceUnexpectedToken => "it names a namespace, and none are known here",
+        },
     }
 }
 
@@ -106,16 +168,19 @@ impl<'a> Matcher<'a> {
             MatchingForInvalidation::No,
         );
         context.scope_element = self.scope;
-        let watched = Watched { element, watch: self.watch };
+        let watched = Watched { element, watch: self.watch, depth: 0 };
         self.selector.0.slice().iter().any(|selector| matches_selector(selector, 0, None, &watched, &mut context))
     }
 }
 
-/// An element whose neighbours are only to be had while there is time.
+/// An element whose neighbours are only to be had while there is time, and whose children not too far down: the matcher calls itself
+/// for each level that `:has()` searches, and a page may be made to exhaust the stack with that.
 #[derive(Clone, Copy)]
 struct Watched<'a> {
     element: ElementRef<'a>,
     watch: &'a Watch,
+    /// Levels below the element that the search began at.
+    depth: u32,
 }
 
 impl std::fmt::Debug for Watched<'_> {
@@ -129,7 +194,7 @@ impl<'a> Watched<'a> {
         if !self.watch.step() {
             return None;
         }
-        to(&self.element).map(|element| Self { element, watch: self.watch })
+        to(&self.element).map(|element| Self { element, ..*self })
     }
 }
 
@@ -141,7 +206,8 @@ impl Element for Watched<'_> {
     }
 
     fn parent_element(&self) -> Option<Self> {
-        self.step(Element::parent_element)
+        let parent = self.step(Element::parent_element)?;
+        Some(Self { depth: self.depth.saturating_sub(1), ..parent })
     }
 
     fn parent_node_is_shadow_root(&self) -> bool {
@@ -165,7 +231,12 @@ impl Element for Watched<'_> {
     }
 
     fn first_element_child(&self) -> Option<Self> {
-        self.step(Element::first_element_child)
+        let child = self.step(Element::first_element_child)?;
+        if self.depth == DEEPEST {
+            self.watch.end_too_deep();
+            return None;
+        }
+        Some(Self { depth: self.depth + 1, ..child })
     }
 
     fn is_html_element_in_html_document(&self) -> bool {
@@ -251,11 +322,14 @@ mod tests {
     #[test]
     fn a_bad_selector_is_named_with_its_cause() {
         let cache = SelectorCache::new();
-        for bad in ["p[[", "", "a:hover", "::before", "a >", &"a".repeat(5_000)] {
+        for bad in ["p[[", "", "!!", "a:hover", "::before", "a >", "[a=]", "a:", "a.", "x|a", "a,", &"a".repeat(5_000)] {
             let Err(Fault::Refused { code, message }) = cache.get(bad) else { panic!("{bad} compiled") };
             assert_eq!(code, "bad-selector");
             assert!(bad.len() > 200 || message.contains(bad), "{message}");
+            assert!(!message.contains('\n') && !message.contains("rror"), "{message}");
         }
+        let Err(Fault::Refused { message, .. }) = cache.get("!!") else { panic!("it compiled") };
+        assert_eq!(message, "`!!` is not a CSS selector that this host knows: there is no selector where one must stand");
         for good in ["a", "div > p:nth-child(2n+1 of .x), [href^='/a' i]", "li:has(> a):not(.b)", ":is(h1, h2)", ":scope > a"] {
             assert!(cache.get(good).is_ok(), "{good}");
         }

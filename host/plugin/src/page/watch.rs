@@ -9,6 +9,9 @@ use crate::meter::thread_clock;
 use std::cell::Cell;
 use std::time::Duration;
 
+/// Levels that a search below an element (`:has()`) goes down: it needs stack for each. Browsers build no page of more than 512.
+pub(crate) const DEEPEST: u32 = 512;
+
 /// Time and bytes that one query may take.
 pub(crate) struct Watch {
     /// On the thread's clock.
@@ -16,6 +19,7 @@ pub(crate) struct Watch {
     allowed: Duration,
     steps: Cell<u32>,
     over: Cell<bool>,
+    too_deep: Cell<bool>,
     bytes_left: Cell<usize>,
 }
 
@@ -26,6 +30,7 @@ impl Watch {
             allowed,
             steps: Cell::new(0),
             over: Cell::new(false),
+            too_deep: Cell::new(false),
             bytes_left: Cell::new(bytes),
         }
     }
@@ -40,8 +45,22 @@ impl Watch {
         !self.over.get()
     }
 
-    /// Whether the time is over, looking at the clock.
+    /// Ends the query: the page goes deeper than it may be followed on this stack.
+    pub(crate) fn end_too_deep(&self) {
+        self.too_deep.set(true);
+        self.over.set(true);
+    }
+
+    /// Whether the query is to end, looking at the clock.
     pub(crate) fn check(&self, code: &'static str, what: &str) -> Result<(), Fault> {
+        if self.too_deep.get() {
+            return Err(Fault::refused(
+                "page-too-deep",
+                format!(
+                    "the page has elements within elements more than {DEEPEST} levels down, deeper than `:has()` is followed; write the selector without it"
+                ),
+            ));
+        }
         if self.over.get() || thread_clock() > self.deadline {
             self.over.set(true);
             let millis = self.allowed.as_millis();

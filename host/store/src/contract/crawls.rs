@@ -2,13 +2,15 @@
 
 use super::Fixture;
 use super::given::{Crawl, ending, page, retry_at, spec};
-use crate::{Company, CrawlSpec, OpenedCrawl, StoreError};
+use crate::{Company, CrawlEnding, CrawlOrder, CrawlSpec, InHand, LeftBehind, OpenedCrawl, StoreError};
 use nephila_model::{Counter, Effects, Epoch, Lease, QueuedRequest, RequestState, SiteBy, Verdict};
 
 pub async fn a_new_crawl_is_fresh_and_clean(fixture: &dyn Fixture) {
     let store = fixture.open().await;
     let opened = store.open_crawl(&spec("main")).await.expect("opened");
-    assert!(opened.fresh && !opened.unclean && opened.previous_ending.is_none() && opened.upgraded_from.is_none());
+    assert!(
+        opened.fresh && opened.left == LeftBehind::Nothing && opened.previous_ending.is_none() && opened.upgraded_from.is_none()
+    );
     let record = &opened.record;
     assert_eq!((record.crawler_id.as_str(), record.plugin_name.as_str(), record.openings), ("main", "books", 1));
     assert!(!record.finish_done && record.ending.is_none() && record.created_at == record.opened_at);
@@ -16,14 +18,14 @@ pub async fn a_new_crawl_is_fresh_and_clean(fixture: &dyn Fixture) {
     assert_eq!(store.counts(record.id).await.expect("counts"), crate::Counts::default());
 }
 
-pub async fn a_crawl_that_was_not_closed_is_unclean(fixture: &dyn Fixture) {
+pub async fn a_crawl_that_was_not_closed_has_crashed(fixture: &dyn Fixture) {
     let mut crawl = Crawl::new(fixture).await;
     let opened = crawl.again().await;
-    assert!(opened.unclean && opened.fresh && opened.previous_ending.is_none());
+    assert!(opened.left == LeftBehind::Crash && opened.fresh && opened.previous_ending.is_none());
     assert_eq!((opened.record.id, opened.record.openings), (crawl.id, 2));
     crawl.accept_one("1").await;
     let opened = crawl.again().await;
-    assert!(opened.unclean && !opened.fresh);
+    assert!(opened.left == LeftBehind::Crash && !opened.fresh);
 }
 
 pub async fn a_closed_crawl_tells_how_it_ended(fixture: &dyn Fixture) {
@@ -34,8 +36,73 @@ pub async fn a_closed_crawl_tells_how_it_ended(fixture: &dyn Fixture) {
     let record = crawl.store.crawl(crawl.id).await.expect("a record");
     assert_eq!((record.ending, record.stop_reason.as_deref()), (Some(ending("ABORTED")), Some("enough")));
     let opened = crawl.again().await;
-    assert_eq!((opened.unclean, opened.previous_ending), (false, Some(ending("ABORTED"))));
+    assert_eq!((opened.left, opened.previous_ending), (LeftBehind::Nothing, Some(ending("ABORTED"))));
     assert_eq!((opened.record.ending, opened.record.stop_reason), (None, None));
+}
+
+pub async fn a_crawl_that_dropped_fetches_says_so_until_it_is_closed_without(fixture: &dyn Fixture) {
+    let mut crawl = Crawl::new(fixture).await;
+    let dropped = CrawlEnding { in_hand: InHand::Dropped, ..ending("ABORTED") };
+    for (closing, left) in [
+        (Some(&dropped), LeftBehind::DroppedFetches),
+        (Some(&dropped), LeftBehind::DroppedFetches),
+        (Some(&ending("ABORTED")), LeftBehind::Nothing),
+        (Some(&dropped), LeftBehind::DroppedFetches),
+        (None, LeftBehind::Crash),
+        (None, LeftBehind::Crash),
+        (Some(&ending("SUCCEEDED")), LeftBehind::Nothing),
+    ] {
+        if let Some(ending) = closing {
+            crawl.store.close_crawl(crawl.id, ending).await.expect("closed");
+            assert_eq!(crawl.store.crawl(crawl.id).await.expect("a record").ending.as_ref(), Some(ending));
+        }
+        let opened = crawl.again().await;
+        assert_eq!((opened.left, opened.previous_ending.as_ref()), (left, closing));
+        assert_eq!(opened.record.ending, None);
+    }
+}
+
+pub async fn looking_for_a_crawl_refuses_as_opening_does_and_changes_nothing(fixture: &dyn Fixture) {
+    let store = fixture.open().await;
+    // Nothing is there yet, and looking makes nothing.
+    for _ in 0..2 {
+        assert_eq!(store.find_crawl(&spec("main")).await.expect("an answer"), None);
+    }
+    let crawl = Crawl::open(store.clone(), spec("main")).await;
+    let request = crawl.accept_one("1").await;
+    crawl.store.mark_suspect(crawl.id, request.id, crawl.lease(&request)).await.expect("marked");
+    let before = store.crawl(crawl.id).await.expect("a record");
+    let news = |crawler: &str, company| CrawlSpec { plugin_name: "news".into(), company, ..spec(crawler) };
+    let domain = CrawlSpec { site_by: SiteBy::Domain, ..spec("main") };
+    let upgrade = CrawlSpec { plugin_digest: "d2".into(), order: CrawlOrder::Lifo, max_state_value: 1, ..spec("main") };
+    let specs = [
+        news("main", Company::Alone),
+        news("side", Company::Alone),
+        news("main", Company::Shared),
+        domain,
+        spec("main"),
+        upgrade,
+        spec("side"),
+        news("other", Company::Shared),
+    ];
+    let mut found = Vec::new();
+    for spec in &specs {
+        found.push(store.find_crawl(spec).await.map_err(|error| error.to_string()));
+    }
+    assert_eq!(store.crawl(crawl.id).await.expect("a record"), before);
+    // The owner is the owner still.
+    crawl.apply(crawl.outcome(&request, retry_at(0), Effects::default())).await;
+    assert!(found[..4].iter().all(Result::is_err), "{found:?}");
+    assert_eq!(found[4..], [Ok(Some(crawl.id)), Ok(Some(crawl.id)), Ok(None), Ok(None)]);
+    // Opening says the same.
+    for (spec, found) in specs.iter().zip(found) {
+        match (store.open_crawl(spec).await, found) {
+            (Err(refusal), Err(found)) => assert_eq!(refusal.to_string(), found),
+            (Ok(opened), Ok(Some(found))) => assert_eq!(opened.record.id, found),
+            (Ok(opened), Ok(None)) => assert!(opened.fresh && opened.record.openings == 1),
+            (opened, found) => panic!("{spec:?}: {opened:?}, and it was {found:?}"),
+        }
+    }
 }
 
 pub async fn another_plugin_is_refused_and_another_digest_is_an_upgrade(fixture: &dyn Fixture) {
@@ -84,7 +151,7 @@ pub async fn a_suspect_that_crashes_the_host_three_times_is_failed(fixture: &dyn
     let mut crawl = Crawl::new(fixture).await;
     let accepted = crawl.accept(vec![page("poison"), page("good")]).await;
     for _ in 0..2 {
-        assert!(crash_while_handling(&mut crawl, &accepted[0]).await.unclean);
+        assert_eq!(crash_while_handling(&mut crawl, &accepted[0]).await.left, LeftBehind::Crash);
         assert_eq!(crawl.paths("a.example").await, ["poison", "good"]);
     }
     crash_while_handling(&mut crawl, &accepted[0]).await;
@@ -113,7 +180,7 @@ pub async fn a_request_without_a_mark_is_never_counted(fixture: &dyn Fixture) {
     assert_eq!(crawl.paths("a.example").await, ["fetched", "handled"]);
 }
 
-pub async fn a_mark_goes_with_the_outcome_and_with_a_clean_close(fixture: &dyn Fixture) {
+pub async fn a_mark_goes_with_the_outcome_and_with_a_close_of_either_kind(fixture: &dyn Fixture) {
     let mut crawl = Crawl::new(fixture).await;
     let request = crawl.accept_one("1").await;
     for _ in 0..4 {
@@ -121,10 +188,16 @@ pub async fn a_mark_goes_with_the_outcome_and_with_a_clean_close(fixture: &dyn F
         crawl.apply(crawl.outcome(&request, retry_at(0), Effects::default())).await;
         crawl.again().await;
     }
-    for _ in 0..4 {
+    for (in_hand, left) in
+        [(InHand::Finished, LeftBehind::Nothing), (InHand::Dropped, LeftBehind::DroppedFetches)].into_iter().cycle().take(8)
+    {
         crawl.store.mark_suspect(crawl.id, request.id, crawl.lease(&request)).await.expect("marked");
-        crawl.store.close_crawl(crawl.id, &ending("ABORTED")).await.expect("closed");
-        assert!(!crawl.again().await.unclean);
+        crawl.store.close_crawl(crawl.id, &CrawlEnding { in_hand, ..ending("ABORTED") }).await.expect("closed");
+        assert_eq!(crawl.again().await.left, left);
+    }
+    // It is gone for good: a crash that comes before the next mark counts against nobody.
+    for _ in 0..4 {
+        crawl.again().await;
     }
     assert_eq!(crawl.status(&request).await.state, RequestState::Pending);
     // An outcome of another request leaves the mark where it is.

@@ -15,7 +15,8 @@ pub async fn a_cursor_reads_every_row_once_in_order(fixture: &dyn Fixture) {
         written += texts.len();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         crawl.apply(crawl.handled(request, items(&texts))).await;
-        let slice = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, cursor, 1 + at % 3).await.expect("a slice");
+        let slice =
+            crawl.store.dataset_slice(crawl.id, &DatasetName::Default, cursor, 1 + at % 3, usize::MAX).await.expect("a slice");
         for row in slice.rows {
             assert!(row.sequence > cursor);
             cursor = row.sequence;
@@ -23,7 +24,7 @@ pub async fn a_cursor_reads_every_row_once_in_order(fixture: &dyn Fixture) {
         }
     }
     loop {
-        let slice = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, cursor, 2).await.expect("a slice");
+        let slice = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, cursor, 2, usize::MAX).await.expect("a slice");
         cursor = slice.rows.last().map_or(cursor, |row| row.sequence);
         read.extend(slice.rows.into_iter().map(|row| row.json));
         if !slice.more {
@@ -31,10 +32,41 @@ pub async fn a_cursor_reads_every_row_once_in_order(fixture: &dyn Fixture) {
         }
     }
     assert_eq!(read, (0..written).map(|item| format!("{{\"item\":\"{item}\"}}")).collect::<Vec<_>>());
-    let end = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, cursor, 2).await.expect("a slice");
+    let end = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, cursor, 2, usize::MAX).await.expect("a slice");
     assert!(end.rows.is_empty() && !end.more);
-    let none = crawl.store.dataset_slice(crawl.id, &DatasetName::Named("none".into()), 0, 2).await.expect("a slice");
+    let none = crawl.store.dataset_slice(crawl.id, &DatasetName::Named("none".into()), 0, 2, usize::MAX).await.expect("a slice");
     assert!(none.rows.is_empty());
+}
+
+pub async fn a_slice_is_cut_at_its_bytes_and_says_more(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let request = crawl.accept_one("1").await;
+    // 12 bytes each, and one of 111.
+    let long = "x".repeat(100);
+    crawl.apply(crawl.handled(&request, items(&["a", "b", &long, "c", "ü"]))).await;
+    let all = crawl.items(&DatasetName::Default).await;
+    assert_eq!(all.iter().map(String::len).collect::<Vec<_>>(), [12, 12, 111, 12, 13]);
+    for (first, limit, max_bytes, rows, more) in [
+        (0, 9, usize::MAX, 5, false),
+        (0, 9, 160, 5, false),
+        (0, 9, 159, 4, true),
+        (0, 9, 24, 2, true),
+        (0, 9, 23, 1, true),
+        (0, 1, 24, 1, true),
+        // One row at least, however long it is.
+        (2, 9, 0, 1, true),
+        (2, 9, 122, 1, true),
+        (2, 9, 123, 2, true),
+        (4, 9, 0, 1, false),
+        (5, 9, 0, 0, false),
+        (0, 0, 99, 0, true),
+    ] {
+        let before = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, 0, first, usize::MAX).await.expect("a slice");
+        let after = before.rows.last().map_or(0, |row| row.sequence);
+        let slice = crawl.store.dataset_slice(crawl.id, &DatasetName::Default, after, limit, max_bytes).await.expect("a slice");
+        let read: Vec<&String> = slice.rows.iter().map(|row| &row.json).collect();
+        assert_eq!((read, slice.more), (all[first..first + rows].iter().collect(), more), "{first} {limit} {max_bytes}");
+    }
 }
 
 pub async fn the_same_page_gives_the_same_ids(fixture: &dyn Fixture) {
@@ -47,7 +79,7 @@ pub async fn the_same_page_gives_the_same_ids(fixture: &dyn Fixture) {
         crawl.apply(crawl.handled(&accepted[0], items(&["a", "b"]))).await;
         crawl.apply(crawl.outcome(&accepted[1], failed(), items(&["c"]))).await;
         crawl.apply(crawl.finish(items(&["d"]))).await;
-        let rows = store.dataset_slice(crawl.id, &DatasetName::Default, 0, 99).await.expect("a slice").rows;
+        let rows = store.dataset_slice(crawl.id, &DatasetName::Default, 0, 99, usize::MAX).await.expect("a slice").rows;
         all.push(rows.into_iter().map(|row| row.id).collect::<Vec<_>>());
     }
     assert_eq!(all[0], all[1]);

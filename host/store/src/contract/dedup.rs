@@ -1,8 +1,8 @@
 //! S1: exact dedup.
 
 use super::Fixture;
-use super::given::{Crawl, failed, page, pages};
-use nephila_model::{Counter, Effects, RefusedReason, RequestState, SkipReason, UniqueKey, Verdict};
+use super::given::{Crawl, failed, page, pages, retry_at};
+use nephila_model::{Counter, Effects, RefusedReason, RequestState, Shallower, SkipReason, UniqueKey, Verdict};
 
 pub async fn a_request_is_accepted_once_per_key_for_ever(fixture: &dyn Fixture) {
     let mut crawl = Crawl::new(fixture).await;
@@ -36,6 +36,38 @@ pub async fn a_pending_request_keeps_the_least_depth_that_it_was_found_at(fixtur
         assert!(crawl.accept(vec![at(depth)]).await.is_empty());
         assert_eq!(crawl.queue("a.example").await[0].depth, least);
     }
+}
+
+pub async fn an_outcome_tells_which_pending_rows_it_found_at_a_lesser_depth(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let at = |path: &str, depth| nephila_model::NewRequest { depth, ..page(path) };
+    let other = "http://b.example/other";
+    let rows = crawl.accept(vec![at("ready", 5), at(other, 5), at("waits", 5), at("done", 5), at("source", 0)]).await;
+    crawl.apply(crawl.outcome(&rows[2], retry_at(9_000), Effects::default())).await;
+    crawl.apply(crawl.handled(&rows[3], Effects::default())).await;
+    let found = vec![
+        at("ready", 2),
+        at("waits", 3),
+        at(other, 5),
+        at("done", 1),
+        at("source", 0),
+        at("new", 4),
+        at("new", 1),
+        at(other, 4),
+        at(other, 3),
+    ];
+    let effects = Effects { requests: found, ..Effects::default() };
+    let applied = crawl.apply(crawl.handled(&rows[4], effects.clone())).await;
+    let lesser = |at: usize, depth| Shallower { site: rows[at].site, request: rows[at].id, depth };
+    // In the order in which they were found. What the outcome accepted itself has its depth already.
+    assert_eq!(applied.shallower, [lesser(0, 2), lesser(2, 3), lesser(1, 4), lesser(1, 3)]);
+    assert_eq!(applied.accepted.iter().map(|row| row.depth).collect::<Vec<_>>(), [1]);
+    assert_eq!(crawl.queue("a.example").await.iter().map(|row| row.depth).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(crawl.queue("b.example").await[0].depth, 3);
+    // The second time there is nothing to tell; and an outcome without effects finds nothing.
+    assert_eq!(crawl.apply(crawl.of_crawl(effects)).await.shallower, []);
+    let skipped = crawl.outcome(&rows[0], retry_at(0), Effects { requests: vec![at(other, 0)], ..Effects::default() });
+    assert_eq!(crawl.apply(skipped).await.shallower, []);
 }
 
 pub async fn a_refused_request_occupies_no_key_and_is_counted_by_reason(fixture: &dyn Fixture) {

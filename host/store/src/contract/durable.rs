@@ -2,7 +2,7 @@
 
 use super::Fixture;
 use super::given::{Crawl, ending, items, ops, page, retry_at, set};
-use crate::{SinkRecord, StoreError};
+use crate::{LeftBehind, SinkRecord, StoreError};
 use nephila_model::{Counter, DatasetName, Effects, Group, NewRequest, RequestState, Timestamp};
 
 pub async fn what_was_committed_is_there_after_a_kill(fixture: &dyn Fixture) {
@@ -24,7 +24,7 @@ pub async fn what_was_committed_is_there_after_a_kill(fixture: &dyn Fixture) {
 
     let store = fixture.open().await;
     let opened = store.open_crawl(&spec).await.expect("opened");
-    assert!(opened.unclean && !opened.fresh);
+    assert!(opened.left == LeftBehind::Crash && !opened.fresh);
     let crawl = Crawl { store, spec, id, leases: opened.leases };
     let after = (crawl.queue("a.example").await, crawl.store.statistics(crawl.id).await.expect("statistics"));
     assert_eq!(after, before);
@@ -50,7 +50,7 @@ pub async fn what_was_closed_is_there_and_clean(fixture: &dyn Fixture) {
     // A closed store has let go of its place, though its value is still there.
     let next = fixture.open().await;
     let opened = next.open_crawl(&spec).await.expect("opened");
-    assert_eq!((opened.unclean, opened.previous_ending), (false, Some(ending("ABORTED"))));
+    assert_eq!((opened.left, opened.previous_ending), (LeftBehind::Nothing, Some(ending("ABORTED"))));
     assert_eq!(next.statistics(opened.record.id).await.expect("statistics").get(&Counter::Requests), 1);
     drop(store);
 }

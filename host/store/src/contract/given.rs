@@ -1,7 +1,7 @@
 //! Short words for the tests: a crawl in a store, pages, and outcomes.
 
 use super::Fixture;
-use crate::{Company, CrawlEnding, CrawlOrder, CrawlSpec, Leases, OpenedCrawl, SiteOrder, Store};
+use crate::{Company, CrawlEnding, CrawlOrder, CrawlSpec, InHand, Leases, OpenedCrawl, SiteOrder, Store};
 use nephila_model::{
     Applied, CommitLimits, CommitResult, Counter, CrawlId, CrawlerId, DatasetName, Effects, FailureCode, FailureReason, Group,
     ItemPush, Lease, NewRequest, Outcome, QueuedRequest, RequestStatus, Shard, SiteBy, SiteKey, StateOp, StatsDelta, Subject,
@@ -54,7 +54,12 @@ pub fn failed() -> Verdict {
 }
 
 pub fn ending(status: &str) -> CrawlEnding {
-    CrawlEnding { status: status.to_owned(), reason: "finished".to_owned(), at: Timestamp::from_millis(7) }
+    CrawlEnding {
+        status: status.to_owned(),
+        reason: "finished".to_owned(),
+        at: Timestamp::from_millis(7),
+        in_hand: InHand::Finished,
+    }
 }
 
 pub fn spec(crawler: &str) -> CrawlSpec {
@@ -126,7 +131,7 @@ impl Crawl {
 
     pub async fn accept(&self, requests: Vec<NewRequest>) -> Vec<QueuedRequest> {
         let applied = self.apply(self.of_crawl(Effects { requests, ..Effects::default() })).await;
-        applied.accepted.into_iter().map(|(request, _)| request).collect()
+        applied.accepted
     }
 
     pub async fn accept_one(&self, path: &str) -> QueuedRequest {
@@ -183,7 +188,7 @@ impl Crawl {
     }
 
     pub async fn items(&self, dataset: &DatasetName) -> Vec<String> {
-        let slice = self.store.dataset_slice(self.id, dataset, 0, 10_000).await.expect("a slice");
+        let slice = self.store.dataset_slice(self.id, dataset, 0, 10_000, usize::MAX).await.expect("a slice");
         slice.rows.into_iter().map(|row| row.json).collect()
     }
 }

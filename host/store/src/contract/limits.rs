@@ -1,8 +1,8 @@
-//! `--max-items` and `--max-requests`.
+//! `--max-items` and `--max-requests`, and the bound of what a plugin can make up.
 
 use super::Fixture;
-use super::given::{Crawl, failed, items, page, retry_at};
-use nephila_model::{CommitLimits, CommitResult, Counter, Effects, Rejection};
+use super::given::{Crawl, failed, items, page, reason, retry_at};
+use nephila_model::{CommitLimits, CommitResult, Counter, Effects, Rejection, SkipReason, Verdict};
 
 fn applied(results: &[CommitResult]) -> Vec<bool> {
     let deferred = |result: &CommitResult| match result {
@@ -57,4 +57,44 @@ pub async fn a_limit_counts_what_earlier_openings_did(fixture: &dyn Fixture) {
         let results = crawl.commit_within(vec![crawl.handled(&accepted[1], Effects::default())], limits).await;
         assert_eq!(applied(&results), [false]);
     }
+}
+
+pub async fn made_up_codes_do_not_grow_without_end(fixture: &dyn Fixture) {
+    const CODES: u64 = 1_200;
+    let crawl = Crawl::new(fixture).await;
+    let (failing, skipped): (Vec<_>, Vec<_>) =
+        (0..CODES).map(|code| (page(&format!("f{code}")), page(&format!("s{code}")))).unzip();
+    let (failing, skipped) = (crawl.accept(failing).await, crawl.accept(skipped).await);
+    for (at, (failing, skipped)) in (0..).zip(failing.chunks(100).zip(skipped.chunks(100))) {
+        let mut group = Vec::new();
+        for (code, (failing, skipped)) in (at * 100..).zip(failing.iter().zip(skipped)) {
+            let failed = Verdict::Failed { reason: reason(&format!("error-{code}")), final_url: None };
+            let skip = Verdict::Skipped { reason: SkipReason::Handler(format!("skip-{code}")), final_url: None };
+            group.push(crawl.outcome(failing, failed, Effects::default()));
+            group.push(crawl.outcome(skipped, skip, Effects::default()));
+        }
+        assert!(crawl.commit(group).await.iter().all(Result::is_ok));
+    }
+    let statistics = crawl.store.statistics(crawl.id).await.expect("statistics");
+    assert!(statistics.iter().count() <= 1_010, "{}", statistics.iter().count());
+    let errors: u64 = statistics.iter().filter(|(counter, _)| matches!(counter, Counter::Error(_))).map(|(_, value)| value).sum();
+    assert_eq!((errors, statistics.skipped(), statistics.get(&Counter::Failed)), (CODES, CODES, CODES));
+    assert!(statistics.get(&Counter::Error("other".into())) > 0 && statistics.get(&Counter::Skipped("other".into())) > 0);
+    assert_eq!(statistics.get(&Counter::Error("error-7".into())), 1);
+    let counts = crawl.store.counts(crawl.id).await.expect("counts");
+    assert_eq!((counts.pending, counts.failed, counts.skipped), (0, CODES, CODES));
+    let samples = crawl.store.errors(crawl.id, usize::MAX).await.expect("errors");
+    assert!(samples.len() <= 1_010, "{}", samples.len());
+    assert_eq!(samples.iter().map(|sample| sample.count).sum::<u64>(), CODES);
+    assert_eq!(samples[0].code, "other");
+    // A code that has a name keeps it, and the rest goes where the rest went.
+    let more = crawl.accept(vec![page("1"), page("2")]).await;
+    let again = |at: usize, code: &str| {
+        let failed = Verdict::Failed { reason: reason(code), final_url: None };
+        crawl.outcome(&more[at], failed, Effects::default())
+    };
+    assert!(crawl.commit(vec![again(0, "error-7"), again(1, "one-more")]).await.iter().all(Result::is_ok));
+    let now = crawl.store.statistics(crawl.id).await.expect("statistics");
+    assert_eq!((now.iter().count(), now.get(&Counter::Error("error-7".into()))), (statistics.iter().count(), 2));
+    assert_eq!(now.get(&Counter::Error("other".into())), statistics.get(&Counter::Error("other".into())) + 1);
 }

@@ -3,7 +3,7 @@
 //! Decision: it says what must happen and nothing of how; it looks through everything it has for every question. Nothing of it is shared
 //! with a store, but for what `nephila-model` says of a single state operation.
 
-use crate::{Counts, CrawlOrder};
+use crate::{Counts, CrawlOrder, SiteOrder};
 use nephila_model::{
     AppliedVerdict, CommitLimits, CommitResult, Counter, DatasetName, Effects, NewRequest, Outcome, Place, Rejection,
     RequestState, Shard, SiteKey, StateRead, StateVersion, Subject, UniqueKey, Verdict, apply,
@@ -38,7 +38,16 @@ impl Row {
 /// What an outcome must come to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    Applied { verdict: AppliedVerdict, accepted: Vec<UniqueKey>, moved: Option<SiteKey>, items: u64 },
+    Applied {
+        verdict: AppliedVerdict,
+        /// With their depths.
+        accepted: Vec<(UniqueKey, u32)>,
+        /// The row of each, and its depth.
+        shallower: BTreeMap<i64, u32>,
+        moved: Option<SiteKey>,
+        items: u64,
+        default_items: u64,
+    },
     Rejected(&'static str),
 }
 
@@ -48,9 +57,11 @@ impl Answer {
         match result {
             Ok(applied) => Self::Applied {
                 verdict: applied.verdict.clone(),
-                accepted: applied.accepted.iter().map(|(request, _)| request.unique_key).collect(),
-                moved: applied.moved.as_ref().map(|(_, site)| site.clone()),
+                accepted: applied.accepted.iter().map(|request| (request.unique_key, request.depth)).collect(),
+                shallower: applied.shallower.iter().map(|row| (row.request.0, row.depth)).collect::<BTreeMap<_, _>>(),
+                moved: applied.moved.as_ref().map(|request| SiteKey::of(&request.url, nephila_model::SiteBy::Hostname)),
                 items: applied.items,
+                default_items: applied.default_items,
             },
             Err(Rejection::Stale { .. }) => Self::Rejected("stale"),
             Err(Rejection::Decided) => Self::Rejected("decided"),
@@ -88,7 +99,8 @@ impl Model {
             None => self.turn += i64::from(matches!(outcome.subject, Subject::Request(_))),
         }
         let mut verdict = AppliedVerdict::AsGiven;
-        let (mut accepted, mut moved, mut items) = (Vec::new(), None, 0);
+        let (mut accepted, mut shallower, mut moved) = (Vec::new(), BTreeMap::new(), None);
+        let (mut items, mut default_items) = (0, 0);
         for (counter, by) in outcome.stats.iter() {
             self.count(counter.clone(), by);
         }
@@ -147,12 +159,21 @@ impl Model {
         }
         if with_effects {
             self.finish_done |= outcome.subject == Subject::Finish;
-            accepted = outcome.effects.requests.iter().filter_map(|new| self.accept(new)).collect();
+            let (before, old) = (self.rows.len(), self.rows.iter().map(|row| row.depth).collect::<Vec<_>>());
+            outcome.effects.requests.iter().for_each(|new| self.accept(new));
+            accepted = self.rows[before..].iter().map(|row| (row.key, row.depth)).collect();
+            shallower = (1..)
+                .zip(old)
+                .zip(&self.rows)
+                .filter(|((_, old), row)| row.depth < *old)
+                .map(|((id, _), row)| (id, row.depth))
+                .collect();
             items = self.push(&outcome.effects);
+            default_items = of_default(&outcome.effects);
             let (state, changed) = self.changed_state(&outcome.effects).expect("it was asked before");
             self.write(state, &changed);
         }
-        Answer::Applied { verdict, accepted, moved, items }
+        Answer::Applied { verdict, accepted, shallower, moved, items, default_items }
     }
 
     fn refusal(&self, outcome: &Outcome, limits: CommitLimits) -> Option<&'static str> {
@@ -215,12 +236,12 @@ impl Model {
         }
     }
 
-    fn accept(&mut self, new: &NewRequest) -> Option<UniqueKey> {
+    fn accept(&mut self, new: &NewRequest) {
         if let Some(row) = self.rows.iter_mut().find(|row| row.key == new.unique_key) {
             if row.state == RequestState::Pending {
                 row.depth = row.depth.min(new.depth);
             }
-            return None;
+            return;
         }
         self.know(&new.site);
         let id = i64::try_from(self.rows.len()).expect("a number") + 1;
@@ -242,7 +263,6 @@ impl Model {
             reason: None,
         });
         self.count(Counter::Requests, 1);
-        Some(new.unique_key)
     }
 
     fn push(&mut self, effects: &Effects) -> u64 {
@@ -310,11 +330,12 @@ impl Model {
     }
 
     /// Sites with ready requests, in order.
-    pub fn ready(&self, by_head: bool) -> Vec<SiteKey> {
+    pub fn ready(&self, order: SiteOrder) -> Vec<SiteKey> {
         let mut ready: Vec<(i32, i64, usize)> = Vec::new();
         for (at, site) in self.sites.iter().enumerate() {
             if let Some(head) = self.queue(site).first() {
-                ready.push((if by_head { head.order.0 } else { 0 }, self.turns.get(site).copied().unwrap_or(0), at));
+                let priority = if order == SiteOrder::ByHead { head.order.0 } else { 0 };
+                ready.push((priority, self.turns.get(site).copied().unwrap_or(0), at));
             }
         }
         ready.sort_unstable();
@@ -331,4 +352,9 @@ impl Model {
             skipped: of(RequestState::Skipped),
         }
     }
+}
+
+fn of_default(effects: &Effects) -> u64 {
+    let own = effects.items.iter().filter(|item| item.dataset == DatasetName::Default);
+    u64::try_from(own.count()).expect("a number")
 }

@@ -2,6 +2,7 @@
 
 use super::Fixture;
 use super::given::{Crawl, failed, increment, items, ops, page, retry_at, set};
+use crate::CrawlSpec;
 use nephila_model::{
     CommitResult, Effects, QueuedRequest, Rejection, SkipReason, StateError, StateOp, StateRead, StateVersion, Verdict,
 };
@@ -44,6 +45,24 @@ pub async fn operations_are_applied_in_order(fixture: &dyn Fixture) {
     assert_eq!(list(&crawl).await.0, ["list", "max"]);
     let gone = crawl.store.state_get(&crawl.spec.crawler_id, "n").await.expect("state");
     assert_eq!((gone.value, gone.version), (None, StateVersion(0)));
+}
+
+pub async fn an_operation_costs_what_it_brings_and_not_what_is_there(fixture: &dyn Fixture) {
+    // Were the values copied or read for each operation, this would take minutes.
+    const LONG: usize = 4 << 20;
+    const TIMES: usize = 20_000;
+    let spec = CrawlSpec { max_state_value: 2 * LONG, ..super::given::spec("main") };
+    let crawl = Crawl::open(fixture.open().await, spec).await;
+    let (list, number) = (format!("[\"{}\"]", "x".repeat(LONG)), format!("1.{}", "0".repeat(LONG)));
+    write(&crawl, &[set("list", &list), set("number", &number)]).await;
+    let pair = || {
+        let append = StateOp::Append { key: "list".into(), value: "7".into() };
+        [append, StateOp::Max { key: "number".into(), value: 0.5 }]
+    };
+    write(&crawl, &(0..TIMES).flat_map(|_| pair()).collect::<Vec<_>>()).await;
+    let expected = format!("{}{}]", list.trim_end_matches(']'), ",7".repeat(TIMES));
+    assert!(crawl.state("list").await.is_some_and(|found| found == expected));
+    assert!(crawl.state("number").await.is_some_and(|found| found == number));
 }
 
 pub async fn a_read_of_a_key_that_changed_is_a_conflict_whatever_the_verdict(fixture: &dyn Fixture) {

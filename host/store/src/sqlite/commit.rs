@@ -183,7 +183,14 @@ impl<'a> Commit<'a> {
     }
 
     fn apply(&mut self, outcome: &Outcome, checked: Checked<'_>, change: &mut Change) -> Done<Applied> {
-        let mut applied = Applied { verdict: AppliedVerdict::AsGiven, accepted: Vec::new(), moved: None, items: 0 };
+        let mut applied = Applied {
+            verdict: AppliedVerdict::AsGiven,
+            accepted: Vec::new(),
+            shallower: Vec::new(),
+            moved: None,
+            items: 0,
+            default_items: 0,
+        };
         count_what_the_caller_knows(&outcome.stats, &mut change.stats);
         let Checked { deed, state } = checked;
         if !matches!(deed, Deed::SkipDuplicate(..)) {
@@ -252,7 +259,7 @@ impl<'a> Commit<'a> {
                 let row = self.sites.row(self.connection, self.crawl.id, site)?;
                 let request = requests::relocate(self.connection, subject, row, url, chain, spec)?;
                 change.touched.ready(row, 1);
-                applied.moved = Some((request, site.clone()));
+                applied.moved = Some(request);
             }
         }
         Ok(())

@@ -10,7 +10,7 @@
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
 use super::{counters, requests};
-use crate::{Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, Leases, OpenedCrawl, StoreError};
+use crate::{Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, InHand, Leases, LeftBehind, OpenedCrawl, StoreError};
 use nephila_model::{
     Counter, CrawlId, CrawlerId, Epoch, FailureCode, FailureReason, Lease, NORMALISER_VERSION, RequestId, SiteBy, StatsDelta,
     Timestamp,
@@ -54,18 +54,20 @@ pub(crate) fn standing(connection: &Connection, crawl: CrawlId) -> Done<Standing
 
 /// See [`crate::Store::open_crawl`]. Everything that may be refused is asked before anything is written.
 pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) -> Done<OpenedCrawl> {
-    check_normaliser(connection)?;
-    let old = record_of(connection, &spec.crawler_id)?;
-    check_plugin(connection, spec, old.as_ref())?;
-    let Some(old) = old else { return make(connection, spec, now) };
-    check_sites(connection, spec, old.id)?;
-    let unclean = old.ending.is_none();
-    if unclean {
+    let Some(old) = find(connection, spec)? else { return make(connection, spec, now) };
+    let left = match &old.ending {
+        None => LeftBehind::Crash,
+        Some(ending) => match ending.in_hand {
+            InHand::Finished => LeftBehind::Nothing,
+            InHand::Dropped => LeftBehind::DroppedFetches,
+        },
+    };
+    if left == LeftBehind::Crash {
         count_crash(connection, old.id)?;
     }
     let update =
         "UPDATE crawls SET plugin_digest = ?2, request_order = ?3, max_state_value = ?4, opened_at = ?5, openings = openings + 1,
-        epoch = epoch + 1, ending_status = NULL, ending_reason = NULL, ending_at = NULL, stop_reason = NULL, suspect = NULL
+        epoch = epoch + 1, ending_status = NULL, ending_reason = NULL, ending_at = NULL, ending_in_hand = NULL, stop_reason = NULL, suspect = NULL
         WHERE id = ?1";
     let limit = i64::try_from(spec.max_state_value).unwrap_or(i64::MAX);
     connection.execute(update, params![old.id.0, spec.plugin_digest, order_word(spec.order), limit, now.as_millis()])?;
@@ -73,10 +75,21 @@ pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) ->
         record: record(connection, old.id)?,
         leases: Leases::all_at(standing(connection, old.id)?.epoch),
         fresh: counters::get(connection, old.id, &Counter::Requests)? == 0,
-        unclean,
+        left,
         previous_ending: old.ending,
         upgraded_from: Some(old.plugin_digest).filter(|digest| *digest != spec.plugin_digest),
     })
+}
+
+/// The crawl that [`open`] opens; `None` if it makes a new one. Whatever refuses an opening is asked here.
+pub(crate) fn find(connection: &Connection, spec: &CrawlSpec) -> Done<Option<CrawlRecord>> {
+    check_normaliser(connection)?;
+    let found = record_of(connection, &spec.crawler_id)?;
+    check_plugin(connection, spec, found.as_ref())?;
+    if let Some(found) = &found {
+        check_sites(connection, spec, found.id)?;
+    }
+    Ok(found)
 }
 
 fn check_normaliser(connection: &Connection) -> Done<()> {
@@ -123,7 +136,7 @@ fn make(connection: &Connection, spec: &CrawlSpec, now: Timestamp) -> Done<Opene
         record: record(connection, CrawlId(id))?,
         leases: Leases::all_at(Epoch(1)),
         fresh: true,
-        unclean: false,
+        left: LeftBehind::Nothing,
         previous_ending: None,
         upgraded_from: None,
     })
@@ -154,8 +167,10 @@ fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<()> {
 
 /// See [`crate::Store::close_crawl`].
 pub(crate) fn close(connection: &Connection, crawl: CrawlId, ending: &CrawlEnding) -> Done<()> {
-    let update = "UPDATE crawls SET ending_status = ?2, ending_reason = ?3, ending_at = ?4, suspect = NULL WHERE id = ?1";
-    match connection.execute(update, params![crawl.0, ending.status, ending.reason, ending.at.as_millis()])? {
+    let update = "UPDATE crawls SET ending_status = ?2, ending_reason = ?3, ending_at = ?4, ending_in_hand = ?5, suspect = NULL
+        WHERE id = ?1";
+    let (at, in_hand) = (ending.at.as_millis(), in_hand_word(ending.in_hand));
+    match connection.execute(update, params![crawl.0, ending.status, ending.reason, at, in_hand])? {
         0 => Err(StoreError::NoCrawl(crawl.0).into()),
         _ => Ok(()),
     }
@@ -216,13 +231,16 @@ fn record_of(connection: &Connection, crawler: &CrawlerId) -> Done<Option<CrawlR
 pub(crate) fn record(connection: &Connection, crawl: CrawlId) -> Done<CrawlRecord> {
     let query =
         "SELECT crawler_id, plugin_name, plugin_digest, created_at, opened_at, openings, ending_status, ending_reason, ending_at,
-        finish_done, status_message, stop_reason FROM crawls WHERE id = ?1";
+        ending_in_hand, finish_done, status_message, stop_reason FROM crawls WHERE id = ?1";
     let mut statement = connection.prepare_cached(query)?;
     let mut rows = statement.query([crawl.0])?;
     let row = rows.next()?.ok_or(StoreError::NoCrawl(crawl.0))?;
     let crawler: String = row.get(0)?;
-    let ending = match (row.get(6)?, row.get(7)?, row.get(8)?) {
-        (Some(status), Some(reason), Some(at)) => Some(CrawlEnding { status, reason, at: Timestamp::from_millis(at) }),
+    let ending = match (row.get(6)?, row.get(7)?, row.get(8)?, row.get::<_, Option<String>>(9)?) {
+        (Some(status), Some(reason), Some(at), Some(in_hand)) => {
+            let in_hand = if in_hand == in_hand_word(InHand::Dropped) { InHand::Dropped } else { InHand::Finished };
+            Some(CrawlEnding { status, reason, at: Timestamp::from_millis(at), in_hand })
+        }
         _ => None,
     };
     Ok(CrawlRecord {
@@ -234,9 +252,9 @@ pub(crate) fn record(connection: &Connection, crawl: CrawlId) -> Done<CrawlRecor
         opened_at: Timestamp::from_millis(row.get(4)?),
         openings: u64::try_from(row.get::<_, i64>(5)?).unwrap_or(0),
         ending,
-        finish_done: row.get(9)?,
-        status_message: row.get(10)?,
-        stop_reason: row.get(11)?,
+        finish_done: row.get(10)?,
+        status_message: row.get(11)?,
+        stop_reason: row.get(12)?,
     })
 }
 
@@ -245,6 +263,13 @@ const fn order_word(order: CrawlOrder) -> &'static str {
     match order {
         CrawlOrder::Fifo => "fifo",
         CrawlOrder::Lifo => "lifo",
+    }
+}
+
+const fn in_hand_word(in_hand: InHand) -> &'static str {
+    match in_hand {
+        InHand::Finished => "finished",
+        InHand::Dropped => "dropped",
     }
 }
 

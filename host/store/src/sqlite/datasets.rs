@@ -45,20 +45,33 @@ pub(crate) fn push<'a>(
     Ok(pushed)
 }
 
+/// Where a slice is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cut {
+    /// Rows at most.
+    pub(crate) rows: usize,
+    /// Bytes of JSON at most, but for a single row that has more.
+    pub(crate) bytes: usize,
+}
+
 /// Items after a cursor.
-pub(crate) fn slice(connection: &Connection, crawl: CrawlId, name: &DatasetName, after: i64, limit: usize) -> Done<DatasetSlice> {
+pub(crate) fn slice(connection: &Connection, crawl: CrawlId, name: &DatasetName, after: i64, cut: Cut) -> Done<DatasetSlice> {
     let Some(dataset) = find(connection, crawl, name)? else { return Ok(DatasetSlice::default()) };
     let mut statement = connection.prepare_cached(SLICE)?;
     // One more than asked for tells whether there are more.
-    let asked = params![dataset, after, super::sql_limit(limit).saturating_add(1)];
-    let read = |row: &rusqlite::Row<'_>| {
-        let id: [u8; 16] = row.get(1)?;
-        Ok(DatasetRow { sequence: row.get(0)?, id: UniqueKey::from_bytes(id).to_string(), json: row.get(2)? })
-    };
-    let mut rows = statement.query_map(asked, read)?.collect::<Result<Vec<_>, _>>()?;
-    let more = rows.len() > limit;
-    rows.truncate(limit);
-    Ok(DatasetSlice { rows, more })
+    let mut found = statement.query(params![dataset, after, super::sql_limit(cut.rows).saturating_add(1)])?;
+    let (mut slice, mut bytes) = (DatasetSlice::default(), 0);
+    while let Some(row) = found.next()? {
+        let json = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        bytes += json.len();
+        if slice.rows.len() == cut.rows || (bytes > cut.bytes && !slice.rows.is_empty()) {
+            slice.more = true;
+            break;
+        }
+        let id = UniqueKey::from_bytes(row.get(1)?).to_string();
+        slice.rows.push(DatasetRow { sequence: row.get(0)?, id, json: json.to_owned() });
+    }
+    Ok(slice)
 }
 
 /// A crawl's own things are kept under its id, and what all crawls of the store share under 0 (S11).

@@ -2,6 +2,7 @@
 
 use super::commit::{Change, Commit};
 use super::datasets::{self, Origin};
+use super::requests::Seen;
 use super::trouble::Done;
 use super::{crawls, key_values, requests, state};
 use nephila_model::{Applied, Counter, DatasetName, Effects, NewRequest, RequestId};
@@ -24,6 +25,7 @@ impl Commit<'_> {
             applied.items += pushed;
             match dataset {
                 DatasetName::Default => {
+                    applied.default_items += pushed;
                     change.items += pushed;
                     change.stats.add(Counter::Items, count);
                 }
@@ -36,8 +38,18 @@ impl Commit<'_> {
     }
 
     fn accept(&mut self, new: &NewRequest, change: &mut Change, applied: &mut Applied) -> Done<()> {
-        if requests::seen(self.connection, self.crawl.id, &new.unique_key, new.depth)? {
-            return Ok(());
+        match requests::seen(self.connection, self.crawl.id, &new.unique_key, new.depth)? {
+            Seen::Never => {}
+            Seen::Before => return Ok(()),
+            Seen::Shallower(shallower) => {
+                // One that this outcome accepted itself is told as it is now.
+                let own = usize::try_from(shallower.request.0 - self.last_id - 1).ok();
+                match own.and_then(|at| applied.accepted.get_mut(at)) {
+                    Some(accepted) => accepted.depth = shallower.depth,
+                    None => applied.shallower.push(shallower),
+                }
+                return Ok(());
+            }
         }
         let site = self.sites.row(self.connection, self.crawl.id, &new.site)?;
         let id = RequestId(self.last_id + change.accepted + 1);
@@ -45,7 +57,7 @@ impl Commit<'_> {
         change.accepted += 1;
         change.touched.ready(site, 1);
         change.stats.add(Counter::Requests, 1);
-        applied.accepted.push((request, new.site.clone()));
+        applied.accepted.push(request);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use super::trouble::{Done, Trouble};
 use crate::{CrawlOrder, SiteWindow};
 use nephila_model::{
     CrawlId, FailureReason, Hop, NewRequest, Place, Position, QueuedRequest, RequestId, RequestSpec, RequestState, RequestStatus,
-    SiteId, Timestamp, UniqueKey,
+    Shallower, SiteId, Timestamp, UniqueKey,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use url::Url;
@@ -71,17 +71,27 @@ pub(crate) fn last_id(connection: &Connection) -> Done<i64> {
     Ok(connection.prepare_cached("SELECT ifnull(max(id), 0) FROM requests")?.query_row([], |row| row.get(0))?)
 }
 
+/// Whether a key was accepted before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Seen {
+    Never,
+    Before,
+    /// Before, and its request waits at this lesser depth from now on.
+    Shallower(Shallower),
+}
+
 /// Whether the key was accepted before (S1). If that request still waits, it keeps the lesser depth.
-pub(crate) fn seen(connection: &Connection, crawl: CrawlId, key: &UniqueKey, depth: u32) -> Done<bool> {
-    let query = "SELECT id, state = 0 AND depth > ?3 FROM requests WHERE crawl = ?1 AND key = ?2";
-    let found = connection
-        .prepare_cached(query)?
-        .query_row(params![crawl.0, key.as_bytes(), depth], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?)))
-        .optional()?;
-    if let Some((id, true)) = found {
-        connection.prepare_cached("UPDATE requests SET depth = ?2 WHERE id = ?1")?.execute(params![id, depth])?;
+pub(crate) fn seen(connection: &Connection, crawl: CrawlId, key: &UniqueKey, depth: u32) -> Done<Seen> {
+    let query = "SELECT id, site, state = 0 AND depth > ?3 FROM requests WHERE crawl = ?1 AND key = ?2";
+    let read = |row: &Row<'_>| {
+        let shallower = Shallower { request: RequestId(row.get(0)?), site: SiteId(row.get(1)?), depth };
+        Ok(if row.get(2)? { Seen::Shallower(shallower) } else { Seen::Before })
+    };
+    let found = connection.prepare_cached(query)?.query_row(params![crawl.0, key.as_bytes(), depth], read).optional()?;
+    if let Some(Seen::Shallower(row)) = found {
+        connection.prepare_cached("UPDATE requests SET depth = ?2 WHERE id = ?1")?.execute(params![row.request.0, depth])?;
     }
-    Ok(found.is_some())
+    Ok(found.unwrap_or(Seen::Never))
 }
 
 /// Accepts a request whose key was not seen.

@@ -3,6 +3,7 @@
 //! Decision: calls that only read go to the connection that reads, so that claims do not wait for a commit. They see every commit that was
 //! answered before they began. A database in memory has one connection for both.
 
+use super::datasets::Cut;
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
 use super::worker::{Desk, Log, Worker};
@@ -34,7 +35,7 @@ impl Rows {
         let what: Arc<str> = path.display().to_string().into();
         let told = |trouble: Trouble| trouble.into_error("open the job", &what);
         let found = schema::inspect(dir)?;
-        let log = if found == (schema::Found::Job { dirty: false }) { Log::New } else { Log::Kept };
+        let log = if found == schema::Found::AtRest { Log::New } else { Log::Kept };
         let writer =
             schema::open_writer(dir, found, durability).and_then(|connection| Desk::new(connection, log)).map_err(told)?;
         let writer = Worker::start("writer", what.clone(), writer)?;
@@ -76,7 +77,19 @@ pub trait Backed: Send + Sync + 'static {
 impl<T: Backed> Store for T {
     async fn open_crawl(&self, spec: &CrawlSpec) -> Result<OpenedCrawl, StoreError> {
         let (spec, now) = (spec.clone(), Timestamp::now());
-        self.rows().writer().call("open the crawl", move |desk| desk.write(|rows, _| crawls::open(rows, &spec, now))).await
+        let open = move |desk: &mut Desk| desk.write(|rows, _| crawls::open(rows, &spec, now));
+        let opened = self.rows().writer().call("open the crawl", open).await?;
+        // Nothing can be refused any more.
+        if let Some(lock) = self.rows().lock.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            lock.say_who();
+        }
+        Ok(opened)
+    }
+
+    async fn find_crawl(&self, spec: &CrawlSpec) -> Result<Option<CrawlId>, StoreError> {
+        let spec = spec.clone();
+        let find = move |rows: &Connection| Ok(crawls::find(rows, &spec)?.map(|record| record.id));
+        self.rows().read("look for the crawl", find).await
     }
 
     async fn close_crawl(&self, crawl: CrawlId, ending: &CrawlEnding) -> Result<(), StoreError> {
@@ -171,9 +184,11 @@ impl<T: Backed> Store for T {
         dataset: &DatasetName,
         after: i64,
         limit: usize,
+        max_bytes: usize,
     ) -> Result<DatasetSlice, StoreError> {
         let dataset = dataset.clone();
-        self.rows().read("read a dataset", move |rows| datasets::slice(rows, crawl, &dataset, after, limit)).await
+        let read = move |rows: &Connection| datasets::slice(rows, crawl, &dataset, after, Cut { rows: limit, bytes: max_bytes });
+        self.rows().read("read a dataset", read).await
     }
 
     async fn sink(&self, crawl: CrawlId, target: &str) -> Result<Option<SinkRecord>, StoreError> {

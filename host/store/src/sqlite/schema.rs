@@ -55,6 +55,7 @@ CREATE TABLE crawls (
     ending_status TEXT,
     ending_reason TEXT,
     ending_at INTEGER,
+    ending_in_hand TEXT,
     finish_done INTEGER NOT NULL DEFAULT 0,
     status_message TEXT,
     stop_reason TEXT,
@@ -184,11 +185,13 @@ const PARTS: [&str; 20] = [
 pub(crate) enum Found {
     /// Nothing: the file is to be made.
     Nothing,
-    /// A job. `dirty`: its last process did not close it.
-    Job {
-        /// Whether it has a write-ahead log.
-        dirty: bool,
-    },
+    /// A file whose maker works, or died, inside the first transaction: the engine will find that it is nothing yet, or a job without
+    /// a crawl.
+    Begun,
+    /// A job that was closed.
+    AtRest,
+    /// A job with a write-ahead log: a process works in it, or died.
+    WithLog,
 }
 
 /// Looks at a job's file without the engine; touches nothing.
@@ -207,8 +210,7 @@ pub(crate) fn inspect(dir: &JobDir) -> Result<Found, StoreError> {
     }
     let has = |suffix| std::fs::metadata(beside(&path, suffix)).is_ok_and(|file| file.len() > 0);
     if has("-journal") {
-        // Its maker died inside the first transaction; only the engine can tell what the file was before.
-        return Ok(Found::Job { dirty: true });
+        return Ok(Found::Begun);
     }
     let mut header = [0; 100];
     if length < 100 || file.read_exact(&mut header).is_err() || !header.starts_with(MAGIC) {
@@ -219,16 +221,16 @@ pub(crate) fn inspect(dir: &JobDir) -> Result<Found, StoreError> {
         return Err(StoreError::NotAJob { dir: dir.path().to_owned() });
     }
     check_format(word(60))?;
-    let dirty = has("-wal");
+    let found = if has("-wal") { Found::WithLog } else { Found::AtRest };
     let page = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
         size => u64::from(size),
     };
     // With a log, the file may lag behind its header.
-    if !dirty && length < page * u64::try_from(word(28)).unwrap_or(0) {
+    if found == Found::AtRest && length < page * u64::try_from(word(28)).unwrap_or(0) {
         return Err(damaged("it is shorter than its header says"));
     }
-    Ok(Found::Job { dirty })
+    Ok(found)
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -273,14 +275,16 @@ pub(crate) fn open_reader(path: &Path) -> Done<Connection> {
     Ok(connection)
 }
 
-/// A connection to look at a job that may be anybody's: in use, dead, or at rest. A job at rest is read as a file that does not
-/// change, since the engine would otherwise leave a log and its index beside it.
-pub(crate) fn open_onlooker(dir: &JobDir, at_rest: bool) -> Done<Connection> {
-    if !at_rest {
-        let connection = open_reader(&dir.database())?;
-        check(&connection, dir)?;
-        return Ok(connection);
-    }
+/// A connection to look at a job that a process works in, or died in.
+pub(crate) fn look_at_log(dir: &JobDir) -> Done<Connection> {
+    let connection = open_reader(&dir.database())?;
+    check(&connection, dir)?;
+    Ok(connection)
+}
+
+/// A connection to look at a job at rest: read as a file that does not change, since the engine would otherwise leave a log and its index
+/// beside it.
+pub(crate) fn look_at_rest(dir: &JobDir) -> Done<Connection> {
     let mut uri = String::from("file:");
     for byte in dir.database().into_os_string().as_encoded_bytes() {
         match byte {

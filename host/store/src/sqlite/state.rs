@@ -6,9 +6,10 @@
 
 use super::trouble::Done;
 use crate::StateRow;
-use nephila_model::{CrawlerId, StateError, StateOp, StateRead, StateVersion, apply};
+use nephila_model::{CrawlerId, StateError, StateOp, StateRead, StateValue, StateVersion};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A value, and when it last changed.
 pub(crate) fn get(connection: &Connection, crawler: &str, key: &str) -> Done<StateRow> {
@@ -69,22 +70,32 @@ struct Change {
     after: Option<String>,
 }
 
+/// A value on its way.
+struct Going {
+    before: Option<String>,
+    now: StateValue,
+}
+
 /// Applies operations, in order, to what is there, without writing.
 pub(crate) fn plan(connection: &Connection, crawler: &str, ops: &[StateOp], limit: usize) -> Done<Result<Plan, StateError>> {
-    let mut plan = Plan::default();
+    let mut values: BTreeMap<&str, Going> = BTreeMap::new();
     for op in ops {
-        if !plan.0.contains_key(op.key()) {
-            let before = get(connection, crawler, op.key())?.value;
-            plan.0.insert(op.key().to_owned(), Change { after: before.clone(), before });
-        }
-        let Some(change) = plan.0.get_mut(op.key()) else { continue };
-        match apply(change.after.as_deref(), op, limit) {
-            Ok(after) => change.after = after,
-            Err(error) => return Ok(Err(error)),
+        let value = match values.entry(op.key()) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(place) => {
+                let before = get(connection, crawler, op.key())?.value;
+                place.insert(Going { now: StateValue::new(before.clone()), before })
+            }
+        };
+        if let Err(error) = value.now.apply(op, limit) {
+            return Ok(Err(error));
         }
     }
-    plan.0.retain(|_, change| change.before != change.after);
-    Ok(Ok(plan))
+    let changes = values.into_iter().map(|(key, value)| {
+        let change = Change { before: value.before, after: value.now.into_text() };
+        (key.to_owned(), change)
+    });
+    Ok(Ok(Plan(changes.filter(|(_, change)| change.before != change.after).collect())))
 }
 
 impl Plan {

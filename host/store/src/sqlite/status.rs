@@ -17,12 +17,14 @@ const SAMPLES: usize = 10;
 pub fn read_status(dir: &JobDir) -> Result<JobStatus, StoreError> {
     let in_use = dir.in_use();
     let no_job = || StoreError::NoJob { dir: dir.path().to_owned() };
-    let dirty = match schema::inspect(dir)? {
-        Found::Nothing => return Err(no_job()),
-        Found::Job { dirty } => dirty,
+    let look = match schema::inspect(dir)? {
+        // No crawl was ever opened in it.
+        Found::Nothing | Found::Begun => return Err(no_job()),
+        Found::AtRest if !in_use => schema::look_at_rest,
+        Found::AtRest | Found::WithLog => schema::look_at_log,
     };
     let read = || {
-        let connection = schema::open_onlooker(dir, !in_use && !dirty)?;
+        let connection = look(dir)?;
         // One transaction: all numbers are of the same moment.
         let moment = connection.unchecked_transaction()?;
         let crawl = crawls::last_opened(&moment)?.ok_or_else(no_job)?;

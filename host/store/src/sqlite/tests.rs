@@ -37,29 +37,38 @@ impl Job {
         self.path().join("nephila.db")
     }
 
-    /// A job with a request and an item in it; closed, or killed.
-    async fn made(closed: bool) -> Self {
+    /// A job with a request and an item in it, whose process was killed.
+    async fn killed() -> Self {
         let job = Self::new();
-        let crawl = Crawl::open(job.open().expect("a store"), spec("main")).await;
-        let request = crawl.accept_one("1").await;
-        crawl.accept_one("2").await;
-        crawl.apply(crawl.handled(&request, items(&["a"]))).await;
-        if closed {
-            crawl.store.close_crawl(crawl.id, &ending("ABORTED")).await.expect("closed");
-            crawl.store.close().await.expect("closed");
-        }
-        drop(crawl);
+        drop(job.worked().await);
         job
     }
 
-    /// Every file with its bytes. Of the lock and of the index of the log, which belong to whoever looks, only nothing.
+    /// The same, closed.
+    async fn closed() -> Self {
+        let job = Self::new();
+        let crawl = job.worked().await;
+        crawl.store.close_crawl(crawl.id, &ending("ABORTED")).await.expect("closed");
+        crawl.store.close().await.expect("closed");
+        job
+    }
+
+    async fn worked(&self) -> Crawl {
+        let crawl = self.crawl().await;
+        let request = crawl.accept_one("1").await;
+        crawl.accept_one("2").await;
+        crawl.apply(crawl.handled(&request, items(&["a"]))).await;
+        crawl
+    }
+
+    /// Every file with its bytes; of the index of the log, which belongs to whoever looks, only the name.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         for entry in std::fs::read_dir(self.path()).expect("entries") {
             let entry = entry.expect("an entry");
             let name = entry.file_name().into_string().expect("a name");
-            let volatile = name == "lock" || name.ends_with("-shm");
-            files.insert(name, if volatile { Vec::new() } else { std::fs::read(entry.path()).expect("bytes") });
+            let bytes = if name.ends_with("-shm") { Vec::new() } else { std::fs::read(entry.path()).expect("bytes") };
+            files.insert(name, bytes);
         }
         files
     }
@@ -126,8 +135,9 @@ async fn refused_files_stay_as_they_are_to_the_byte() {
         ),
     ];
     for (edit, expected) in cases {
-        let job = Job::made(true).await;
+        let job = Job::closed().await;
         edit(&job.database());
+        std::fs::write(job.path().join("lock"), "4711\n").expect("written");
         let before = job.files();
         let error = job.open().err().expect("refused");
         assert!(expected(&error), "{error}");
@@ -139,17 +149,24 @@ async fn refused_files_stay_as_they_are_to_the_byte() {
 
 #[tokio::test]
 async fn a_refused_crawl_leaves_every_file_as_it_is() {
-    for closed in [true, false] {
-        let job = Job::made(closed).await;
+    for (job, has_log) in [(Job::closed().await, false), (Job::killed().await, true)] {
+        std::fs::write(job.path().join("lock"), "4711\n").expect("written");
         let before = job.files();
-        assert_eq!(before.contains_key("nephila.db-wal"), !closed);
+        assert_eq!(before.contains_key("nephila.db-wal"), has_log);
         let store = job.open().expect("a store");
         let other = CrawlSpec { plugin_name: "news".into(), company: Company::Alone, ..spec("main") };
+        assert!(matches!(store.find_crawl(&other).await, Err(StoreError::OtherPlugin { .. })));
         assert!(matches!(store.open_crawl(&other).await, Err(StoreError::OtherPlugin { .. })));
         drop(store);
         assert_eq!(job.files(), before);
+        // Nor does looking for it, when it is there and when it is not.
+        let store = job.open().expect("a store");
+        assert!(store.find_crawl(&spec("main")).await.expect("an answer").is_some());
+        assert_eq!(store.find_crawl(&spec("side")).await.expect("an answer"), None);
+        drop(store);
+        assert_eq!(job.files(), before);
     }
-    let job = Job::made(true).await;
+    let job = Job::closed().await;
     job.edit("UPDATE meta SET value = 2 WHERE name = 'normaliser'");
     let before = job.files();
     let store = job.open().expect("a store");
@@ -161,7 +178,7 @@ async fn a_refused_crawl_leaves_every_file_as_it_is() {
 
 #[tokio::test]
 async fn a_clean_close_leaves_one_file() {
-    let job = Job::made(true).await;
+    let job = Job::closed().await;
     assert_eq!(job.files().into_keys().collect::<Vec<_>>(), ["lock", "nephila.db"]);
     assert_eq!(std::fs::read(job.path().join("lock")).expect("bytes"), b"");
 }
@@ -180,6 +197,8 @@ async fn a_file_whose_maker_died_is_made() {
 async fn a_file_whose_maker_died_inside_its_first_transaction_is_made_again() {
     let (dying, job) = (Job::new(), Job::new());
     drop((dying.lock(), job.lock()));
+    let look = || read_status(&JobDir::existing(job.path())?);
+    assert!(matches!(look(), Err(StoreError::NoJob { .. })));
     let maker = Connection::open(dying.database()).expect("a connection");
     maker.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE a (b); CREATE TABLE c (d);").expect("begun");
     for _ in 0..100 {
@@ -190,16 +209,32 @@ async fn a_file_whose_maker_died_inside_its_first_transaction_is_made_again() {
         assert!(!bytes.is_empty(), "{name}");
         std::fs::write(job.path().join(name), bytes).expect("written");
     }
+    let before = job.files();
+    assert!(matches!(look(), Err(StoreError::NoJob { .. })));
+    assert_eq!(job.files(), before);
+    job.crawl().await.accept_one("1").await;
+    assert_eq!(look().expect("a status").counts.pending, 1);
+}
+
+#[tokio::test]
+async fn a_job_in_which_no_crawl_was_opened_is_none_yet() {
+    let job = Job::new();
+    let store = job.open().expect("a store");
+    for _ in 0..2 {
+        let dir = JobDir::existing(job.path()).expect("a database");
+        assert!(matches!(read_status(&dir), Err(StoreError::NoJob { .. })));
+        store.close().await.expect("closed");
+    }
     job.crawl().await.accept_one("1").await;
 }
 
 #[tokio::test]
 async fn a_missing_index_is_found_at_opening_and_a_bad_page_when_it_is_read() {
-    let job = Job::made(true).await;
+    let job = Job::closed().await;
     job.edit("DROP INDEX requests_ready");
     assert!(matches!(job.open().err().expect("refused"), StoreError::Damaged { .. }));
 
-    let job = Job::made(true).await;
+    let job = Job::closed().await;
     let connection = Connection::open(job.database()).expect("a connection");
     let page: i64 = connection
         .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'requests_ready'", [], |row| row.get(0))
@@ -250,7 +285,7 @@ async fn a_full_disk_rolls_the_group_back_and_the_store_goes_on() {
 
 #[tokio::test]
 async fn a_value_that_the_engine_refuses_fails_its_outcome_alone() {
-    let job = Job::made(true).await;
+    let job = Job::closed().await;
     job.edit(
         "CREATE TRIGGER no BEFORE INSERT ON items WHEN new.json LIKE '%poison%' BEGIN SELECT raise(ABORT, 'no poison'); END",
     );
@@ -325,7 +360,7 @@ async fn a_copy_taken_at_any_moment_has_whole_outcomes_alone() {
 
 #[tokio::test]
 async fn the_status_of_a_job_is_read_while_it_runs_when_it_rests_and_when_it_died() {
-    let at_rest = Job::made(true).await;
+    let at_rest = Job::closed().await;
     let before = at_rest.files();
     let status = read_status(&JobDir::existing(at_rest.path()).expect("a job")).expect("a status");
     assert_eq!(at_rest.files(), before);
@@ -346,7 +381,7 @@ async fn the_status_of_a_job_is_read_while_it_runs_when_it_rests_and_when_it_die
     crawl.accept_one("4").await;
     assert!(matches!(JobDir::open_or_create(at_rest.path()), Err(StoreError::InUse { .. })));
 
-    let dead = Job::made(false).await;
+    let dead = Job::killed().await;
     let before = dead.files();
     let status = read_status(&JobDir::existing(dead.path()).expect("a job")).expect("a status");
     assert_eq!(dead.files(), before);

@@ -1,0 +1,44 @@
+//! What the fetching of a request came to.
+
+use crate::retry::Chance;
+use nephila_model::{FailureReason, SiteKey, SkipReason};
+use nephila_plugin::ParsedPage;
+use std::sync::Arc;
+use url::Url;
+
+/// What the fetching of a request came to.
+pub enum Attempt {
+    /// A page for the handler.
+    Page(Arc<ParsedPage>),
+    /// No page.
+    Failed {
+        /// Why.
+        reason: FailureReason,
+        /// Whether trying again may help.
+        chance: Chance,
+        /// The URL that answered last.
+        final_url: Option<Url>,
+    },
+    /// Nothing went wrong, and there is nothing to handle.
+    Skipped {
+        /// Why.
+        reason: SkipReason,
+        /// The URL that answered last.
+        final_url: Option<Url>,
+    },
+    /// It was redirected to another site.
+    Moved {
+        /// Which.
+        site: SiteKey,
+    },
+}
+
+impl Attempt {
+    /// The page, if there is one.
+    pub fn page(&self) -> Option<Arc<ParsedPage>> {
+        match self {
+            Self::Page(page) => Some(Arc::clone(page)),
+            _ => None,
+        }
+    }
+}

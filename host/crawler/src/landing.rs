@@ -1,0 +1,40 @@
+//! What became of a request that is no longer in flight.
+
+use nephila_model::{Applied, Timestamp};
+use nephila_store::StoreError;
+use std::sync::Arc;
+
+/// What a request came to, as it was committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CameTo {
+    /// Handled or failed: its end.
+    End,
+    /// Skipped.
+    SetAside,
+    /// It goes on at another site.
+    Moved,
+    /// It is tried again.
+    Retry(Timestamp),
+}
+
+/// What became of a request that is no longer in flight.
+#[derive(Debug)]
+pub enum Landing {
+    /// Its outcome was committed.
+    Committed {
+        /// What the store did.
+        applied: Box<Applied>,
+        /// What the request came to.
+        came_to: CameTo,
+        /// The reason for which the plugin stops the crawl, if it does.
+        stop: Option<String>,
+    },
+    /// It was decided already: nothing was changed.
+    Dropped,
+    /// A limit was reached before it: it stays pending.
+    Deferred,
+    /// Another process owns its site now.
+    Stale,
+    /// The store failed; the request stays pending.
+    Lost(Arc<StoreError>),
+}

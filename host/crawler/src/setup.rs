@@ -1,0 +1,64 @@
+//! What a crawl is made of, and how it is put together.
+
+use crate::committer::Commits;
+use crate::control::{Progress, StopOrder};
+use crate::line::Line;
+use crate::reads::StoreReads;
+use crate::settings::CrawlSettings;
+use nephila_fetch::Fetcher;
+use nephila_model::{CommitLimits, NewRequest};
+use nephila_plugin::{CallSettings, Plugin};
+use nephila_store::{OpenedCrawl, Store};
+use std::sync::Arc;
+use tokio::sync::{RwLock, Semaphore, watch};
+
+/// Everything that a crawl needs.
+pub struct CrawlSetup {
+    /// The store, with the crawl opened in it.
+    pub store: Arc<dyn Store>,
+    /// The crawl.
+    pub opened: OpenedCrawl,
+    /// Understands pages.
+    pub plugin: Arc<Plugin>,
+    /// Gets pages.
+    pub fetcher: Arc<Fetcher>,
+    /// How the crawl behaves.
+    pub settings: Arc<CrawlSettings>,
+    /// What all calls of the plugin have in common.
+    pub call_settings: Arc<CallSettings>,
+    /// Where it starts. Those that the queue knows already change nothing.
+    pub starts: Vec<NewRequest>,
+    /// Told when the crawl is to stop.
+    pub stop: watch::Receiver<StopOrder>,
+    /// Told where the crawl stands, about once a second.
+    pub progress: watch::Sender<Progress>,
+    /// Told how many items were committed by this start, after each commit that has some. Gone when the crawl has ended.
+    pub items: watch::Sender<u64>,
+}
+
+impl CrawlSetup {
+    pub(crate) fn commit_limits(&self) -> CommitLimits {
+        CommitLimits { max_items: self.settings.max_items, max_requests: self.settings.max_requests }
+    }
+
+    pub(crate) fn line(&self, commits: Commits) -> Line {
+        let reads = StoreReads {
+            store: Arc::clone(&self.store),
+            crawl: self.opened.record.id,
+            crawler: self.opened.record.crawler_id.clone(),
+        };
+        Line {
+            store: Arc::clone(&self.store),
+            crawl: self.opened.record.id,
+            fetcher: Arc::clone(&self.fetcher),
+            plugin: Arc::clone(&self.plugin),
+            commits,
+            reads: Arc::new(reads),
+            call_settings: Arc::clone(&self.call_settings),
+            handling: RwLock::new(()),
+            state: RwLock::new(()),
+            handlers: Semaphore::new(self.settings.concurrency),
+            settings: Arc::clone(&self.settings),
+        }
+    }
+}
