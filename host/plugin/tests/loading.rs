@@ -185,16 +185,19 @@ async fn a_plugin_that_sleeps_is_ended_soon_after_its_time() {
 async fn a_plugin_that_recurses_into_its_allocator_from_any_depth_cannot_overrun_the_stack() {
     // What the host returns is put where the plugin's `realloc` says, which is called on what the plugin has left of the stack.
     let bench = bench_with(Limits::default());
-    for depth in (0..70_000).step_by(500) {
+    // The deepest that it can reach and still call the host is searched for: there is the least left.
+    let (mut reached, mut beyond) = (0, 200_000);
+    while beyond - reached > 1 {
+        let depth = (reached + beyond) / 2;
         let recursive = starting(&format!(
             r#"
             (import "wasi:random/random@0.2.0" (instance $random
                 (export "get-random-bytes" (func (param "len" u64) (result (list u8))))))
             (core module $allocator
                 (memory (export "memory") 1)
-                (func $down (param i32) (result i32)
-                    (i32.add (call $down (i32.add (local.get 0) (i32.const 1))) (local.get 0)))
-                (func (export "realloc") (param i32 i32 i32 i32) (result i32) (call $down (i32.const 0))))
+                (func $allocating (param i32) (result i32)
+                    (i32.add (call $allocating (i32.add (local.get 0) (i32.const 1))) (local.get 0)))
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) (call $allocating (i32.const 0))))
             (core instance $allocator (instantiate $allocator))
             (core func $bytes (canon lower (func $random "get-random-bytes")
                 (memory (core memory $allocator "memory")) (realloc (core func $allocator "realloc"))))
@@ -209,8 +212,17 @@ async fn a_plugin_that_recurses_into_its_allocator_from_any_depth_cannot_overrun
             (core instance (instantiate $main (with "host" (instance (export "bytes" (func $bytes))))))"#
         ));
         let error = bench.refused_wat(&recursive).await;
-        assert!(error.to_string().contains("call stack exhausted"), "{depth}: {error}");
+        let LoadError::Start { failure: CallFailure::Trap { message, backtrace }, .. } = &error else {
+            panic!("{depth}: {error}")
+        };
+        assert!(message.contains("call stack exhausted"), "{depth}: {error}");
+        if backtrace[0].contains("allocating") {
+            reached = depth;
+        } else {
+            beyond = depth;
+        }
     }
+    assert!(reached > 1_000 && beyond < 200_000, "{reached} levels");
 }
 
 /// Set in the process that has no room.

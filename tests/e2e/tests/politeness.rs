@@ -8,14 +8,17 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-const DELAY_MILLIS: u64 = 60;
+const DELAY_MILLIS: u64 = 250;
 
-/// Starts are spaced by the crawler and counted by the site; on their way they may come a little closer.
-const LEAST_MILLIS: u64 = DELAY_MILLIS * 95 / 100 - 5;
+/// Starts are spaced where the crawler claims, and counted where the site is asked: on a busy machine a task in between may be late, and
+/// the next one not. A slot that is not kept shows as next to nothing.
+const LEAST_MILLIS: u64 = DELAY_MILLIS / 2;
+
+const PAGES: usize = 20;
 
 async fn site() -> Result<Running> {
     let switches = Switches { redirect_ratio: 0.4, meta_refresh_ratio: 0.2, ..Switches::default() };
-    Ok(Site::start(SiteConfig::mesh(40, 6, 500).with(switches)).await?)
+    Ok(Site::start(SiteConfig::mesh(PAGES, 6, 500).with(switches)).await?)
 }
 
 fn crawl(site: &Running, folder: &Path) -> Result<Crawl> {
@@ -33,8 +36,8 @@ async fn a_site_is_never_asked_twice_within_its_delay_redirects_included() -> Re
     let (site, folder) = (site().await?, tempfile::tempdir()?);
     let run = crawl(&site, folder.path())?;
     let report = tokio::task::block_in_place(|| run.run())?.expect_code(0)?.json()?;
-    assert_eq!(report["requestsFinished"], 40);
-    assert!(report["fetches"].as_u64() > Some(45), "redirects were followed");
+    assert_eq!(report["requestsFinished"], PAGES);
+    assert!(report["fetches"].as_u64() > Some(PAGES as u64 + 3), "redirects were followed");
     assert_eq!(report["fetches"], site.stats().requests);
     assert!(gap(&site)? >= LEAST_MILLIS, "{} ms", gap(&site)?);
     Ok(())
@@ -46,9 +49,9 @@ async fn the_delay_is_kept_across_kills_and_stops() -> Result<()> {
         let (site, folder) = (site().await?, tempfile::tempdir()?);
         let run = crawl(&site, folder.path())?;
         let mut report: Option<Value> = None;
-        for round in 1..30_u64 {
+        for round in 1..60_u64 {
             // A little later each time, so that the moments differ and the crawl gets on.
-            let ended = tokio::task::block_in_place(|| run.run_until(Duration::from_millis(250 + 37 * round), signal))?;
+            let ended = tokio::task::block_in_place(|| run.run_until(Duration::from_millis(800 + 37 * round), signal))?;
             match ended.code {
                 Some(0) => {
                     report = Some(ended.json()?);
@@ -59,7 +62,7 @@ async fn the_delay_is_kept_across_kills_and_stops() -> Result<()> {
             }
         }
         let report = report.context("it never ended")?;
-        assert_eq!(report["requestsFinished"], 40, "{signal}");
+        assert_eq!(report["requestsFinished"], PAGES, "{signal}");
         assert!(gap(&site)? >= LEAST_MILLIS, "{signal}: {} ms", gap(&site)?);
     }
     Ok(())
