@@ -237,6 +237,8 @@ fn rust_documentation() -> Result<PathBuf> {
 async fn linkcheck_over_the_rust_documentation() -> Result<()> {
     let documentation = match rust_documentation() {
         Ok(folder) => folder,
+        // Machines of the CI have a whole toolchain, so that there it may not be left out.
+        Err(cause) if std::env::var_os("CI").is_some() => return Err(cause),
         Err(cause) => {
             let line = format!("SKIPPED: linkcheck_over_the_rust_documentation ({cause:#})");
             // Not by the macros: what they print is kept back when a test passes.

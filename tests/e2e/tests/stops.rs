@@ -1,0 +1,159 @@
+//! What can end a crawl from outside, and what may not hold it up.
+
+use anyhow::{Context, Result};
+use nephila_e2e::{Crawl, Ended, lines, plugin, test_plugin};
+use nephila_site::{Site, SiteConfig, Switches};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+fn send(child: &Child, signal: Signal) -> Result<()> {
+    Ok(kill(Pid::from_raw(child.id().try_into()?), signal)?)
+}
+
+fn ended(child: Child) -> Result<Ended> {
+    Ok(tokio::task::block_in_place(|| child.wait_with_output()).map(Ended::of)?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_drops_the_pages_in_hand_and_the_same_command_goes_on() -> Result<()> {
+    let slow = Switches { slow: vec![("/catalogue/page-2.html".to_owned(), 60_000)], ..Switches::default() };
+    let site = Site::start(SiteConfig::bookshop().with(slow)).await?;
+    let folder = tempfile::tempdir()?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    let child = run.spawn()?;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // Page 2 hangs; what else there is, is done.
+    while site.stats().requests < 22 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    send(&child, Signal::SIGINT)?;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    send(&child, Signal::SIGINT)?;
+    let forced = ended(child)?.expect_code(3)?;
+    assert_eq!(forced.json()?["finishReason"], "signal-forced");
+    assert_eq!(forced.json()?["requestsPending"], 1, "{}", forced.stdout);
+
+    let status = Crawl::new(folder.path(), ["status", "--json", "job"]);
+    let after = tokio::task::block_in_place(|| status.run())?.expect_code(0)?.json()?;
+    assert_eq!((&after["status"], &after["requestsFinished"]), (&"PAUSED".into(), &21.into()));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_who_stands_still_holds_up_nobody_who_was_told_to_stop() -> Result<()> {
+    let site = Site::start(SiteConfig::bookshop()).await?;
+    let folder = tempfile::tempdir()?;
+    nix::unistd::mkfifo(&folder.path().join("items"), nix::sys::stat::Mode::S_IRWXU)?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--job", "job", "-o", "items", "--set", "shutdown-grace=1"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    let child = run.spawn()?;
+    let path = folder.path().join("items");
+    // Opens the pipe, so that the crawl begins, and never reads.
+    let reader = tokio::task::spawn_blocking(move || std::fs::File::open(path)).await??;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while site.stats().requests < 1_050 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    send(&child, Signal::SIGTERM)?;
+    let stopped = ended(child)?.expect_code(3)?;
+    assert!(stopped.stderr.contains("the same command"), "{}", stopped.stderr);
+    drop(reader);
+
+    let file = Crawl::new(folder.path(), ["run", "--delay", "0", "--job", "job", "-o", "all.jsonl"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    tokio::task::block_in_place(|| file.run())?.expect_code(0)?;
+    assert_eq!(lines(&folder.path().join("all.jsonl"))?.len(), 1_000, "every row is in the dataset");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_output_stops_the_crawl_and_loses_nothing() -> Result<()> {
+    let site = Site::start(SiteConfig::bookshop()).await?;
+    let folder = tempfile::tempdir()?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    let full = run.clone().with(["-o", "/dev/full"]);
+    let stopped = tokio::task::block_in_place(|| full.run())?.expect_code(3)?;
+    assert!(stopped.stderr.contains("/dev/full"), "{}", stopped.stderr);
+    let rest = run.with(["-o", "all.jsonl"]);
+    let report = tokio::task::block_in_place(|| rest.run())?.expect_code(0)?.json()?;
+    assert_eq!(report["items"], 1_000);
+    assert_eq!(lines(&folder.path().join("all.jsonl"))?.len(), 1_000);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_limit_ends_the_crawl_and_the_same_command_goes_on() -> Result<()> {
+    let site = Site::start(SiteConfig::mesh(60, 5, 500)).await?;
+    let folder = tempfile::tempdir()?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "100ms", "--json", "--job", "job", "--max-time", "1"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()]);
+    let mut starts = 0;
+    let report = loop {
+        starts += 1;
+        anyhow::ensure!(starts < 30, "it does not get on");
+        let report = tokio::task::block_in_place(|| run.run())?.expect_code(0)?.json()?;
+        match report["finishReason"].as_str().context("a reason")? {
+            "max-time" => assert!(report["requestsPending"].as_u64() > Some(0)),
+            "finished" => break report,
+            other => anyhow::bail!("it ended by {other}"),
+        }
+    };
+    assert!(starts > 1, "a second is too short for sixty pages at ten a second");
+    assert_eq!(report["requestsFinished"], 60);
+    assert_eq!(report["fetches"], site.stats().requests, "nothing was fetched twice");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn standard_output_gets_rows_with_ids_and_the_statistics_go_elsewhere() -> Result<()> {
+    let site = Site::start(SiteConfig::bookshop()).await?;
+    let folder = tempfile::tempdir()?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "-"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    let all = tokio::task::block_in_place(|| run.run())?.expect_code(0)?;
+    let ids: std::collections::BTreeSet<String> = all
+        .stdout
+        .lines()
+        .map(|line| Ok(serde_json::from_str::<serde_json::Value>(line)?["_id"].as_str().context("an id")?.to_owned()))
+        .collect::<Result<_>>()?;
+    assert_eq!((ids.len(), all.stdout.lines().count()), (1_000, 1_000));
+    assert!(all.stderr.contains("\"requestsFinished\":1050"), "{}", all.stderr);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_crawls_in_one_store_keep_apart() -> Result<()> {
+    let site = Site::start(SiteConfig::bookshop()).await?;
+    let folder = tempfile::tempdir()?;
+    for id in ["one", "two"] {
+        let output = format!("{id}.jsonl");
+        let run =
+            Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--store", "sqlite:shop", "--id", id, "-o", &output])
+                .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+        let report = tokio::task::block_in_place(|| run.run())?.expect_code(0)?.json()?;
+        assert_eq!((&report["items"], &report["crawlerId"]), (&1_000.into(), &id.into()));
+        assert_eq!(lines(&folder.path().join(output))?.len(), 1_000);
+    }
+    assert_eq!(site.stats().requests, 2_100);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_existing_output_is_kept_or_replaced_as_it_was_said() -> Result<()> {
+    let site = Site::start(SiteConfig::bookshop()).await?;
+    for (option, count) in [("--append", 1_001), ("--overwrite", 1_000)] {
+        let folder = tempfile::tempdir()?;
+        std::fs::write(folder.path().join("out.jsonl"), "{\"mine\":true}")?;
+        let run = Crawl::new(folder.path(), ["run", "--delay", "0", "-o", "out.jsonl", option])
+            .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+        tokio::task::block_in_place(|| run.run())?.expect_code(0)?;
+        let found = lines(&folder.path().join("out.jsonl"))?;
+        assert_eq!(found.len(), count, "{option}");
+        assert_eq!(found[0] == "{\"mine\":true}", option == "--append");
+    }
+    Ok(())
+}
