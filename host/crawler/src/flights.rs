@@ -4,6 +4,7 @@
 //! number of all of them is bounded by `max-sockets`.
 
 use crate::line::Line;
+use crate::pace::{Pace, Speed};
 use crate::visit::{Visit, VisitEnd};
 use crate::walk::walk;
 use nephila_model::{Lease, RequestId, SiteId};
@@ -30,34 +31,6 @@ pub enum FlightEvent {
     Ended(Flight, Result<VisitEnd, JoinError>),
     /// A visit has left the count, or come back.
     Pace,
-}
-
-/// How a walk says that its site is slow.
-pub struct Pace {
-    number: u64,
-    news: mpsc::UnboundedSender<(u64, Speed)>,
-}
-
-enum Speed {
-    Slow,
-    Served,
-}
-
-impl Pace {
-    /// Its site has not answered for a while.
-    pub fn slow(&self) {
-        self.say(Speed::Slow);
-    }
-
-    /// Its site has answered.
-    pub fn served(&self) {
-        self.say(Speed::Served);
-    }
-
-    fn say(&self, speed: Speed) {
-        // Nobody listens any more once the crawl has ended, and then it does not matter.
-        let _ = self.news.send((self.number, speed));
-    }
 }
 
 /// All that is in flight.
@@ -97,7 +70,7 @@ impl Flights {
         self.launched += 1;
         let request = &visit.claim.request;
         let flight = Flight { request: request.id, site: request.site, lease: visit.claim.lease, number: self.launched };
-        let pace = Pace { number: flight.number, news: self.sender.clone() };
+        let pace = Pace::new(flight.number, self.sender.clone());
         let task = self.walks.spawn(walk(Arc::clone(line), visit, pace));
         self.flights.insert(task.id(), flight);
     }

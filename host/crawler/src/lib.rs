@@ -15,6 +15,7 @@ mod flights;
 mod frontier;
 mod landing;
 mod line;
+mod pace;
 mod progress;
 mod reads;
 mod report;

@@ -6,9 +6,9 @@
 
 use crate::attempt::Attempt;
 use crate::conclude::conclude;
-use crate::flights::Pace;
 use crate::landing::Landing;
 use crate::line::Line;
+use crate::pace::{Pace, Speed};
 use crate::retry::Chance;
 use crate::visit::{Visit, VisitEnd};
 use nephila_fetch::{Exchange, FetchError, Fetched, Redirect, follow};
@@ -32,9 +32,9 @@ pub async fn walk(line: Arc<Line>, mut visit: Box<Visit>, pace: Pace) -> VisitEn
             match tokio::time::timeout(line.settings.slow_after, &mut fetching).await {
                 Ok(step) => step,
                 Err(_) => {
-                    pace.slow();
+                    pace.say(Speed::Slow);
                     let step = fetching.await;
-                    pace.served();
+                    pace.say(Speed::Served);
                     step
                 }
             }

@@ -421,36 +421,3 @@ async fn what_a_call_costs() {
         }
     }
 }
-
-#[tokio::test]
-async fn tmp_real() {
-    for p in ["qjs", "sm", "py"] {
-        let limits = Limits { memory: 512 << 20, ..Limits::default() };
-        let host = PluginHost::new(HostConfig {
-            sandboxes: 4,
-            limits,
-            instances: InstancePolicy::Reuse { max_calls: 100, max_memory: 128 << 20 },
-            cache_dir: Some("/tmp/wit-proof2/cache-test".into()),
-            ..HostConfig::default()
-        })
-        .unwrap();
-        let plugin = host.load(format!("/tmp/wit-proof2/{p}.wasm")).await.unwrap();
-        for probe in ["error", "typeerror", "many", "lastwords", "long", "deep", "badenum", "lone", "sleeplong", "error"] {
-            let mut c = call("ok", Limits { wall: Duration::from_secs(3), ..Limits::default() }, Store::default());
-            let mut r = (**c.request.as_ref().unwrap()).clone();
-            r.spec.user_data = None;
-            c.request = Some(Arc::new(r));
-            c.settings = Arc::new(CallSettings {
-                input_json: format!("{{\"at\":{{\"/page\":\"{probe}\"}}}}"),
-                limits: Limits { wall: Duration::from_secs(3), ..Limits::default() },
-                ..CallSettings::default()
-            });
-            NAMES.take();
-            let report = plugin.handle(c).await;
-            let mut names = NAMES.take();
-            names.dedup();
-            println!("{p} {probe}: {:?} {:?} {names:?}", report.ended.map_err(|e| e.to_string()), report.metrics.wall);
-        }
-    }
-    println!("{}", PluginHost::new(HostConfig::default()).unwrap().load("/tmp/wit-proof2/qjs-async.wasm").await.unwrap_err());
-}
