@@ -119,6 +119,8 @@ pub struct CrawlReport {
     pub errors: Vec<ErrorSample>,
     /// How long this start ran.
     pub elapsed: Duration,
+    /// Time on a processor inside the plugin, in this start.
+    pub plugin_cpu: Duration,
     /// Whether this start found nothing to do.
     pub idle: bool,
 }

@@ -42,6 +42,7 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let (store, crawl) = (Arc::clone(&setup.store), setup.opened.record.id);
     let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits());
 
+    let before = store.statistics(crawl).await?.get(&Counter::PluginMicros);
     let mut run = Run::new(setup, commits, started).await?;
     let reason = run.until_the_end().await;
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
@@ -58,10 +59,12 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
             tracing::warn!(%error, "how the crawl ended could not be noted; nothing is lost, the next start takes it for a crash");
         }
     }
+    let statistics = store.statistics(crawl).await?;
     Ok(CrawlReport {
         record: store.crawl(crawl).await?,
         counts: store.counts(crawl).await?,
-        statistics: store.statistics(crawl).await?,
+        plugin_cpu: Duration::from_micros(statistics.get(&Counter::PluginMicros).saturating_sub(before)),
+        statistics,
         errors: store.errors(crawl, ERRORS_SHOWN).await?,
         reason,
         elapsed,

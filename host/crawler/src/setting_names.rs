@@ -148,6 +148,13 @@ fn positive(value: &str) -> Result<usize, String> {
     }
 }
 
+fn some_time(value: &str) -> Result<Duration, String> {
+    match duration(value)? {
+        Duration::ZERO => Err("leaves no time".to_owned()),
+        time => Ok(time),
+    }
+}
+
 fn unless_none<T>(value: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
     if value == "none" { Ok(None) } else { parse(value).map(Some) }
 }
@@ -290,20 +297,21 @@ pub const TABLE: &[Setting] = &[
         },
         |s| s.max_failed_ratio.to_string()
     ),
-    setting!("request-timeout", TIME, "For one fetch as a whole.", |s, v| s.request_timeout = duration(v)?, |s| shown(
+    setting!("request-timeout", TIME, "For one fetch as a whole.", |s, v| s.request_timeout = some_time(v)?, |s| shown(
         s.request_timeout
     )),
-    setting!("connect-timeout", TIME, "For a connection to be made.", |s, v| s.connect_timeout = duration(v)?, |s| shown(
+    setting!("connect-timeout", TIME, "For a connection to be made.", |s, v| s.connect_timeout = some_time(v)?, |s| shown(
         s.connect_timeout
     )),
-    setting!("read-timeout", TIME, "Without a byte from the server.", |s, v| s.read_timeout = duration(v)?, |s| shown(
+    setting!("read-timeout", TIME, "Without a byte from the server.", |s, v| s.read_timeout = some_time(v)?, |s| shown(
         s.read_timeout
     )),
     setting!(
         "max-body-size",
         SIZE,
         "Of a decompressed body; a larger page is skipped as too-large.",
-        |s, v| s.max_body_size = size(v)?,
+        |s, v| s.max_body_size =
+            size(v).and_then(|bytes| if bytes == 0 { Err("leaves no room".to_owned()) } else { Ok(bytes) })?,
         |s| s.max_body_size.to_string()
     ),
     setting!("max-url-length", "bytes", "A longer URL is refused.", |s, v| s.max_url_length = positive(v)?, |s| s
@@ -342,18 +350,25 @@ pub const TABLE: &[Setting] = &[
         },
         |s| s.user_agent.clone()
     ),
-    setting!("plugin-memory", SIZE, "Of a plugin's sandbox.", |s, v| s.plugin_memory = size(v)?, |s| s.plugin_memory.to_string()),
-    setting!("plugin-cpu", TIME, "Of processor time for one call of a plugin.", |s, v| s.plugin_cpu = duration(v)?, |s| {
+    setting!(
+        "plugin-memory",
+        SIZE,
+        "Of a plugin's sandbox.",
+        |s, v| s.plugin_memory =
+            size(v).and_then(|bytes| if bytes < 1 << 20 { Err("is less than 1MB".to_owned()) } else { Ok(bytes) })?,
+        |s| s.plugin_memory.to_string()
+    ),
+    setting!("plugin-cpu", TIME, "Of processor time for one call of a plugin.", |s, v| s.plugin_cpu = some_time(v)?, |s| {
         shown(s.plugin_cpu)
     }),
-    setting!("plugin-time", TIME, "For one call of a plugin, waiting included.", |s, v| s.plugin_time = duration(v)?, |s| shown(
-        s.plugin_time
-    )),
+    setting!("plugin-time", TIME, "For one call of a plugin, waiting included.", |s, v| s.plugin_time = some_time(v)?, |s| {
+        shown(s.plugin_time)
+    }),
     setting!(
         "query-timeout",
         TIME,
         "Of processor time for one query of a page (a selector, the parsing of a huge page).",
-        |s, v| s.query_timeout = duration(v)?,
+        |s, v| s.query_timeout = some_time(v)?,
         |s| shown(s.query_timeout)
     ),
     setting!(

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 const RUN_EXAMPLES: &str = "\
 Examples:
   nephila run books.wasm https://books.toscrape.com/ -o books.jsonl
-  nephila run books.wasm https://books.toscrape.com/ --job jobs/books      the same command again resumes it
-  nephila run linkcheck http://localhost:8000/ --delay 0 -o - | jq .url    a name that `nephila list` shows
-  nephila run books.wasm https://books.toscrape.com/ -n 100 --set max-retries=5 --input '{\"currency\":\"GBP\"}'
+  nephila run books https://books.toscrape.com/ --job jobs/books      (the same command again resumes it)
+  nephila run linkcheck http://localhost:8000/ --delay 0 -o - | jq .url
+  nephila run linkcheck http://localhost:8000/ -n 100 --set max-retries=5 --input '{\"external\": true}'
 
 Exit codes:
   0 done   1 done, but too many requests failed   2 refused before it began   3 stopped, the same command resumes it";

@@ -1,6 +1,6 @@
 //! The exit codes of docs/cli.md, and how an error is said.
 
-use std::io::Write;
+use crate::voice::note;
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -28,22 +28,20 @@ impl Exit {
     }
 }
 
-/// Says an error in one line: what failed, on what, and the way out.
-pub fn say(error: &anyhow::Error) {
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    eprintln!("nephila: {}", causes.join(": ").replace('\n', " "));
+/// The command was told to stop before it had begun.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("stopped before the crawl began; the same command starts it")
+    }
 }
 
-/// Prints on standard output. If nobody reads it any more, that is theirs to decide.
-pub fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
+impl std::error::Error for Interrupted {}
 
-/// `print!` that does not mind a reader who has gone.
-macro_rules! put {
-    ($($words:tt)*) => {
-        $crate::exit::print(&format!($($words)*))
-    };
+/// Says an error in one line, what failed, on what, and the way out, and gives what the process exits with.
+pub fn refuse(error: &anyhow::Error) -> Exit {
+    note!("{error:#}");
+    if error.is::<Interrupted>() { Exit::Stopped } else { Exit::Refused }
 }
-pub(crate) use put;

@@ -1,9 +1,10 @@
 //! `nephila inspect PLUGIN`: what a plugin is, what it asks for, and whether this host can run it.
 
 use crate::cli::InspectOptions;
-use crate::exit::{Exit, put};
+use crate::exit::Exit;
 use crate::plugins;
-use crate::run::plugin_host;
+use crate::run::{plugin_host, text_of};
+use crate::voice::put;
 use anyhow::Result;
 use nephila_crawler::CrawlSettings;
 
@@ -15,7 +16,11 @@ pub async fn inspect(options: &InspectOptions) -> Result<Exit> {
     put!("{} {}: {}\n", plugin.name(), manifest.version, manifest.description);
     put!("  file      {}, {} bytes\n", path.display(), plugin.size());
     put!("  sha256    {}\n", plugin.digest());
-    put!("  verdict   compatible with this host\n");
+    let asked = manifest.settings.iter().map(|(name, value)| CrawlSettings::default().set_by_manifest(name, &text_of(value)));
+    match asked.collect::<Result<Vec<()>, _>>() {
+        Ok(_) => put!("  verdict   compatible with this host\n"),
+        Err(error) => put!("  verdict   compatible with this host, but its manifest is not: {error}\n"),
+    }
     put!("  exports   {}\n", plugins::entry_points(&plugin).join(", "));
     print_list("imports", plugin.imports());
     print_list("starts at", &manifest.start_urls);

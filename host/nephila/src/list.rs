@@ -1,9 +1,10 @@
 //! `nephila list [DIR]`: the plugins in a folder.
 
 use crate::cli::ListOptions;
-use crate::exit::{Exit, put};
+use crate::exit::Exit;
 use crate::plugins::{FOLDERS, entry_points, in_folder};
 use crate::run::plugin_host;
+use crate::voice::put;
 use anyhow::{Context, Result};
 use nephila_crawler::CrawlSettings;
 use std::path::PathBuf;

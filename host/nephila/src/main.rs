@@ -15,10 +15,10 @@ mod runs;
 mod signals;
 mod status;
 mod stores;
+mod voice;
 
 use clap::Parser;
 use cli::{Cli, Command};
-use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,8 +28,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            exit::say(&anyhow::Error::new(error).context("the asynchronous runtime could not be started"));
-            return Exit::Refused.code();
+            return exit::refuse(&anyhow::Error::new(error).context("the asynchronous runtime could not be started")).code();
         }
     };
     let exit = runtime.block_on(async {
@@ -44,9 +43,6 @@ fn main() -> ExitCode {
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     match exit {
         Ok(exit) => exit.code(),
-        Err(error) => {
-            exit::say(&error);
-            Exit::Refused.code()
-        }
+        Err(error) => exit::refuse(&error).code(),
     }
 }

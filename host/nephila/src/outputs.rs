@@ -1,11 +1,13 @@
 //! The `-o` targets of a crawl: checked before it begins, fed while it runs.
 
 use crate::cli::RunOptions;
-use anyhow::{Context, Result};
+use crate::stores::Place;
+use anyhow::{Context, Result, bail};
 use nephila_crawler::Stopper;
 use nephila_model::CrawlId;
 use nephila_output::{CrawlRows, Existing, Exporter, Target};
 use nephila_store::Store;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -49,7 +51,8 @@ impl Outputs {
     ///
     /// # Errors
     /// What the output says; then nothing has changed.
-    pub async fn check(&self, store: &Arc<dyn Store>, crawl: Option<CrawlId>) -> Result<()> {
+    pub async fn check(&self, store: &Arc<dyn Store>, crawl: Option<CrawlId>, place: &Place) -> Result<()> {
+        self.check_apart_from(place)?;
         match crawl {
             None => self.check_new().await,
             Some(crawl) => {
@@ -57,6 +60,22 @@ impl Outputs {
                 Ok(nephila_output::check_all(&rows, &self.targets, self.existing).await?)
             }
         }
+    }
+
+    // By whatever name: a link to the job's own files would be emptied or appended to.
+    fn check_apart_from(&self, place: &Place) -> Result<()> {
+        let Some(folder) = place.folder() else { return Ok(()) };
+        let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| entry.ok()?.metadata().ok());
+        let own: Vec<(u64, u64)> = files.map(|data| (data.dev(), data.ino())).collect();
+        for target in &self.targets {
+            if let Target::File(path) = target
+                && let Ok(data) = std::fs::metadata(path)
+                && own.contains(&(data.dev(), data.ino()))
+            {
+                bail!("{} is a file of the job {} itself; give another file to -o", path.display(), folder.display());
+            }
+        }
+        Ok(())
     }
 
     /// Takes the targets.

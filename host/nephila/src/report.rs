@@ -4,6 +4,7 @@
 
 use crate::progress_line::clock;
 use crate::resources::Resources;
+use crate::voice::one_line;
 use nephila_crawler::CrawlReport;
 use nephila_model::{Counter, Statistics};
 use nephila_store::{Counts, CrawlRecord, ErrorSample};
@@ -24,8 +25,8 @@ pub struct Shown<'a> {
     pub statistics: &'a Statistics,
     /// Errors with a sample each.
     pub errors: &'a [ErrorSample],
-    /// What the process cost, if it is this one.
-    pub resources: Option<Resources>,
+    /// What this start cost, and how much of its processor time was the plugin's. None for a crawl that is looked at from outside.
+    pub cost: Option<(Resources, Duration)>,
 }
 
 impl<'a> Shown<'a> {
@@ -38,7 +39,7 @@ impl<'a> Shown<'a> {
             counts: report.counts,
             statistics: &report.statistics,
             errors: &report.errors,
-            resources: Some(resources),
+            cost: Some((resources, report.plugin_cpu)),
         }
     }
 
@@ -74,13 +75,15 @@ impl<'a> Shown<'a> {
             "crawlerRuntimeMillis": runtime,
             "errors": self.errors,
         });
-        if let (Some(resources), Some(object)) = (self.resources, object.as_object_mut()) {
-            let plugin = get(Counter::PluginMicros) as f64 / 1e6;
+        if let (Some((resources, plugin)), Some(object)) = (self.cost, object.as_object_mut()) {
+            let plugin = plugin.as_secs_f64().min(resources.cpu_seconds);
             object.insert("peakMemoryBytes".into(), resources.peak_memory_bytes.into());
             object.insert("cpuSeconds".into(), json!({ "process": resources.cpu_seconds, "plugin": plugin }));
         }
-        if let (Some(message), Some(object)) = (&self.record.status_message, object.as_object_mut()) {
-            object.insert("statusMessage".into(), message.as_str().into());
+        for (name, said) in [("stopReason", &self.record.stop_reason), ("statusMessage", &self.record.status_message)] {
+            if let (Some(said), Some(object)) = (said, object.as_object_mut()) {
+                object.insert(name.into(), said.as_str().into());
+            }
         }
         object
     }
@@ -102,8 +105,9 @@ impl<'a> Shown<'a> {
             ("finished", get(Counter::Finished).to_string()),
             ("failed", get(Counter::Failed).to_string()),
         ];
-        let listed =
-            |of: Map<String, Value>| of.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
+        let listed = |of: Map<String, Value>| {
+            of.iter().map(|(name, count)| format!("{count} {}", one_line(name))).collect::<Vec<_>>().join(", ")
+        };
         let skipped = self.by(|counter| match counter {
             Counter::Skipped(reason) => Some(reason.clone()),
             _ => None,
@@ -124,7 +128,7 @@ impl<'a> Shown<'a> {
             Counter::ItemsOf(name) => Some(name.clone()),
             _ => None,
         }) {
-            rows.push(("", format!("{count} in dataset {name}")));
+            rows.push(("", format!("{count} in dataset {}", one_line(&name))));
         }
         rows.push(("fetches", format!("{}, {:.1} MB", get(Counter::Fetches), get(Counter::BodyBytes) as f64 / 1e6)));
         let average = average(get(Counter::FinishedMillis), get(Counter::Finished));
@@ -137,8 +141,8 @@ impl<'a> Shown<'a> {
                 per_minute(get(Counter::Finished), runtime)
             ),
         ));
-        if let Some(resources) = self.resources {
-            let plugin = get(Counter::PluginMicros) as f64 / 1e6;
+        if let Some((resources, plugin)) = self.cost {
+            let plugin = plugin.as_secs_f64().min(resources.cpu_seconds);
             rows.push((
                 "cost",
                 format!(
@@ -149,6 +153,11 @@ impl<'a> Shown<'a> {
             ));
         }
         let mut table: String = rows.iter().map(|(name, value)| format!("  {name:<9} {value}\n")).collect();
+        for (name, said) in [("stopped", &self.record.stop_reason), ("message", &self.record.status_message)] {
+            if let Some(said) = said {
+                table.push_str(&format!("  {name:<9} {}\n", one_line(said)));
+            }
+        }
         for error in self.errors {
             table.push_str(&format!(
                 "  error     {} × {}: {} ({})\n",
@@ -183,10 +192,6 @@ impl<'a> Shown<'a> {
         }
         histogram
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect()
 }
 
 fn average(total: u64, count: u64) -> Option<u64> {

@@ -1,15 +1,16 @@
 //! `nephila run`: from the command line to a crawl, and from its report to the exit code.
 
 use crate::cli::RunOptions;
-use crate::exit::{self, Exit, put};
+use crate::exit::{self, Exit, Interrupted};
 use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
-use crate::{outputs, plugins, progress_line, resources, runs, signals};
+use crate::voice::{note, put};
+use crate::{outputs, plugins, progress_line, resources, runs, signals, voice};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
-    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, MANIFEST_MEMORY, SETTINGS, Stopper, out_of_patience,
-    run as crawl,
+    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, MANIFEST_MEMORY, SETTINGS, StopOrder, Stopper,
+    out_of_patience, run as crawl,
 };
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
 use nephila_model::{CrawlerId, NewRequest, Timestamp, parse_target};
@@ -18,6 +19,7 @@ use nephila_store::{CrawlEnding, CrawlSpec, InHand, LeftBehind, OpenedCrawl, Sto
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 use url::Url;
 
@@ -26,6 +28,9 @@ use url::Url;
 /// # Errors
 /// Whatever is refused before the crawl begins. Then nothing has changed.
 pub async fn run(options: RunOptions) -> Result<Exit> {
+    // From the first moment: a signal during the start is a signal to stop, too.
+    let (stopper, stop) = Stopper::new();
+    signals::listen(stopper.clone()).context("signals cannot be listened to")?;
     let starts = options.urls.iter().map(|url| Ok(parse_target(url, None)?)).collect::<Result<Vec<Url>>>()?;
     let input = input(options.input.as_deref())?;
     let outputs = Outputs::parse(&options)?;
@@ -34,7 +39,11 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     let mut settings = CrawlSettings::default();
     apply_command_line(&mut settings, &options)?;
     let path = plugins::find(&options.plugin)?;
-    let plugin = plugin_host(&settings)?.load(&path).await?;
+    let host = plugin_host(&settings)?;
+    let plugin = tokio::select! {
+        plugin = host.load(&path) => plugin?,
+        () = out_of_patience(stop.clone(), Duration::ZERO) => return Err(Interrupted.into()),
+    };
     let mut settings = settings_of(&plugin, &options)?;
     apply_command_line(&mut settings, &options)?;
     let crawler_id = crawler_id(&options, &plugin)?;
@@ -47,7 +56,7 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     }
     let store = place.open(&settings)?;
     let spec = spec(crawler_id, &plugin, &settings, &place);
-    let (opened, outputs) = match open(Arc::clone(&store), &spec, outputs).await {
+    let (opened, outputs) = match open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await {
         Ok(opened) => opened,
         Err(error) => {
             // Nothing was written yet; if closing fails, the files are as a killed process leaves them.
@@ -56,12 +65,10 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
         }
     };
     announce(&options, &opened, &place);
-    if let Err(error) = runs::prune() {
+    if let Err(error) = runs::prune(plugin.name()) {
         tracing::warn!("{error:#}");
     }
 
-    let (stopper, stop) = Stopper::new();
-    signals::listen(stopper.clone(), settings.shutdown_grace).context("signals cannot be listened to")?;
     let (progress, shown) = watch::channel(Default::default());
     let (items, written) = watch::channel(0);
     let line = progress_line::show(shown);
@@ -88,12 +95,12 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     let exported = tokio::select! {
         exported = exports.finish() => exported,
         // A pipe whose reader stands still must not hold a process that was told to stop.
-        () = out_of_patience(stop, settings.shutdown_grace) => Err(anyhow!("the outputs are behind the dataset")),
+        () = out_of_patience(stop, settings.shutdown_grace) => Err(anyhow!("the outputs are behind the dataset; run the same command again, it writes the rest")),
     };
     let report = match report {
         Ok(report) => report,
         Err(error) => {
-            exit::say(&anyhow!(error).context("the crawl has ended, but its store does not answer"));
+            exit::refuse(&anyhow!(error).context("the crawl has ended, but its store does not answer"));
             return Ok(Exit::Stopped);
         }
     };
@@ -142,14 +149,18 @@ fn input(given: Option<&str>) -> Result<String> {
 fn settings_of(plugin: &Plugin, options: &RunOptions) -> Result<CrawlSettings> {
     let mut settings = CrawlSettings::default();
     for (name, value) in &plugin.manifest().settings {
-        // The manifest's values are JSON; a string stands for its text.
-        let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
+        let text = text_of(value);
         // What the operator has said is not the manifest's any more.
         if !options.settings.iter().any(|pair| pair.split('=').next().is_some_and(|key| key.trim() == name)) {
             settings.set_by_manifest(name, &text).with_context(|| format!("the manifest of plugin {}", plugin.name()))?;
         }
     }
     Ok(settings)
+}
+
+/// The text of a manifest's value: JSON, where a string stands for its text.
+pub fn text_of(value: &str) -> String {
+    serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned())
 }
 
 fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Result<()> {
@@ -260,18 +271,27 @@ fn json_of(value: &str) -> String {
 }
 
 // Everything that can be refused is, before anything is written.
-async fn open(store: Arc<dyn Store>, spec: &CrawlSpec, outputs: Outputs) -> Result<(OpenedCrawl, Prepared)> {
+async fn open(
+    store: Arc<dyn Store>,
+    spec: &CrawlSpec,
+    outputs: Outputs,
+    place: &Place,
+    stop: watch::Receiver<StopOrder>,
+) -> Result<(OpenedCrawl, Prepared)> {
     let found = store.find_crawl(spec).await?;
-    outputs.check(&store, found).await?;
+    outputs.check(&store, found, place).await?;
     let opened = store.open_crawl(spec).await?;
-    match outputs.prepare(Arc::clone(&store), opened.record.id).await {
+    // A named pipe waits for its reader.
+    let prepared = tokio::select! {
+        prepared = outputs.prepare(Arc::clone(&store), opened.record.id) => prepared,
+        () = out_of_patience(stop, Duration::ZERO) => Err(Interrupted.into()),
+    };
+    match prepared {
         Ok(prepared) => Ok((opened, prepared)),
-        // Only if an output has changed since it was checked.
         Err(error) => {
-            let reason = "output-refused".to_owned();
-            let status = CrawlStatus::Paused.as_str().to_owned();
-            let ending = CrawlEnding { status, reason, at: Timestamp::now(), in_hand: InHand::Finished };
-            store.close_crawl(opened.record.id, &ending).await?;
+            let (status, reason) = (CrawlStatus::Paused.as_str().to_owned(), "not-begun".to_owned());
+            let in_hand = if opened.left == LeftBehind::Nothing { InHand::Finished } else { InHand::Dropped };
+            store.close_crawl(opened.record.id, &CrawlEnding { status, reason, at: Timestamp::now(), in_hand }).await?;
             Err(error)
         }
     }
@@ -280,17 +300,17 @@ async fn open(store: Arc<dyn Store>, spec: &CrawlSpec, outputs: Outputs) -> Resu
 fn announce(options: &RunOptions, opened: &OpenedCrawl, place: &Place) {
     let Some(folder) = place.folder() else { return };
     if let Some(before) = &opened.upgraded_from {
-        eprintln!(
-            "nephila: the plugin has changed since this crawl was made ({} before); it goes on with the new one",
+        note!(
+            "the plugin has changed since this crawl was made ({} before); it goes on with the new one",
             &before[..before.len().min(12)]
         );
     }
     if opened.fresh {
-        eprintln!("nephila: crawling with {}; its state is kept in {}", options.plugin, folder.display());
+        note!("crawling with {}; its state is kept in {}", options.plugin, folder.display());
     } else if opened.left == LeftBehind::Crash {
-        eprintln!("nephila: resuming the crawl in {}, which was cut off; nothing is lost", folder.display());
+        note!("resuming the crawl in {}, which was cut off; nothing is lost", folder.display());
     } else {
-        eprintln!("nephila: resuming the crawl in {}", folder.display());
+        note!("resuming the crawl in {}", folder.display());
     }
 }
 
@@ -298,15 +318,15 @@ fn show(options: &RunOptions, report: &CrawlReport) {
     let shown = Shown::of_report(report, resources::used());
     if options.json {
         if options.outputs.iter().any(|target| outputs::is_stdout(target)) {
-            eprintln!("{}", shown.json());
+            voice::say(&format!("{}\n", shown.json()));
         } else {
             put!("{}\n", shown.json());
         }
     } else {
-        eprint!("{}", shown.table());
+        voice::say(&shown.table());
     }
     if report.idle && report.reason == FinishReason::Finished {
-        eprintln!("nephila: this crawl is finished; there was nothing to do");
+        note!("this crawl is finished; there was nothing to do");
     }
 }
 
@@ -317,28 +337,29 @@ fn conclude(options: &RunOptions, report: &CrawlReport, ratio: f64, exported: Re
         _ => "to go on, run the same command again".to_owned(),
     };
     if let Err(error) = exported {
-        eprintln!("nephila: {error:#}; {resume}");
+        note!("{error:#}");
         return Exit::Stopped;
     }
     if report.is_resumable() {
-        eprintln!("nephila: {}; {resume}", report.reason);
+        match report.reason {
+            // These say the way out themselves.
+            FinishReason::StoreFailed(_) | FinishReason::OutputFailed(_) => note!("{}", report.reason),
+            _ => note!("{}; {resume}", report.reason),
+        }
         return Exit::Stopped;
     }
     match report.reason.status() {
         CrawlStatus::Failed => {
-            eprintln!("nephila: {}; {resume}", report.reason);
+            note!("{}; {resume}", report.reason);
             Exit::TooManyFailed
         }
         _ if report.failed_ratio() > ratio => {
-            eprintln!(
-                "nephila: {:.1} % of the requests failed, more than max-failed-ratio {ratio}",
-                report.failed_ratio() * 100.0
-            );
+            note!("{:.1} % of the requests failed, more than max-failed-ratio {ratio}", report.failed_ratio() * 100.0);
             Exit::TooManyFailed
         }
         _ => {
             if report.counts.failed > 0 {
-                eprintln!("nephila: {} requests failed; the table above says why", report.counts.failed);
+                note!("{} of the requests failed; the errors above include those that healed", report.counts.failed);
             }
             Exit::Done
         }

@@ -1,15 +1,17 @@
-//! Where crawls without `--job` are kept: a folder each under ./storage/runs, the last five.
+//! Where crawls without `--job` are kept: a folder each under ./storage/runs.
 //!
-//! Decision: a name that sorts by time, so that "the last" needs no index. A folder that is in use is never removed.
+//! Decision: a name that sorts by time, so that "the last" needs no index. Of each plugin the last five that are done are kept, and the last
+//! five that were interrupted, so that no number of quick tries costs anybody a long crawl. A folder that is in use is never removed.
 
 use anyhow::{Context, Result, bail};
+use nephila_crawler::CrawlStatus;
 use nephila_model::Timestamp;
 use nephila_store::{JobDir, JobStatus, read_status};
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "storage/runs";
 
-/// Runs that are kept.
+/// Runs of a plugin that are kept, of those that are done and of those that were interrupted.
 const KEPT: usize = 5;
 
 /// A folder for a new run of a plugin. It is not made yet.
@@ -26,26 +28,31 @@ pub fn fresh(plugin: &str) -> Result<PathBuf> {
     }
 }
 
-/// Removes the oldest runs beyond those that are kept. What is in use, or is no job, stays.
+/// Removes this plugin's oldest runs beyond those that are kept. What is in use, or is no job, stays.
 ///
 /// # Errors
 /// If the folder cannot be read, or a run not be removed.
-pub fn prune() -> Result<()> {
-    for old in newest_first()?.iter().skip(KEPT) {
-        if look(old).is_some_and(|status| !status.in_use) {
-            std::fs::remove_dir_all(old).with_context(|| format!("the old run {} cannot be removed", old.display()))?;
+pub fn prune(plugin: &str) -> Result<()> {
+    let (mut done, mut interrupted) = (0, 0);
+    for folder in newest_first()? {
+        let Some(status) = look(&folder).filter(|status| status.crawl.plugin_name == plugin) else { continue };
+        // One that runs, such as this one, will be done.
+        let kind = if !status.in_use && is_interrupted(&status) { &mut interrupted } else { &mut done };
+        *kind += 1;
+        if *kind > KEPT && !status.in_use {
+            std::fs::remove_dir_all(&folder).with_context(|| format!("the old run {} cannot be removed", folder.display()))?;
         }
     }
     Ok(())
 }
 
-/// This plugin's last unfinished run.
+/// This plugin's last run that was interrupted: by a signal, a crash, a full disk.
 ///
 /// # Errors
 /// If there is none, with the way out.
 pub fn last_unfinished(plugin: &str) -> Result<PathBuf> {
     let unfinished = |folder: &PathBuf| {
-        look(folder).is_some_and(|status| status.crawl.plugin_name == plugin && !status.in_use && is_unfinished(&status))
+        look(folder).is_some_and(|status| status.crawl.plugin_name == plugin && !status.in_use && is_interrupted(&status))
     };
     match newest_first()?.into_iter().find(unfinished) {
         Some(folder) => Ok(folder),
@@ -57,8 +64,8 @@ fn look(folder: &Path) -> Option<JobStatus> {
     JobDir::existing(folder).and_then(|dir| read_status(&dir)).ok()
 }
 
-fn is_unfinished(status: &JobStatus) -> bool {
-    status.crawl.ending.as_ref().is_none_or(|ending| ending.reason != "finished")
+fn is_interrupted(status: &JobStatus) -> bool {
+    status.crawl.ending.as_ref().is_none_or(|ending| ending.status == CrawlStatus::Paused.as_str())
 }
 
 fn newest_first() -> Result<Vec<PathBuf>> {

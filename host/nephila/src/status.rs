@@ -1,8 +1,9 @@
 //! `nephila status DIR`: where a job stands, from its folder, also while it runs.
 
 use crate::cli::StatusOptions;
-use crate::exit::{Exit, put};
+use crate::exit::Exit;
 use crate::report::Shown;
+use crate::voice::put;
 use anyhow::Result;
 use nephila_store::{JobDir, JobStatus, read_status};
 
@@ -17,7 +18,7 @@ pub fn status(options: &StatusOptions) -> Result<Exit> {
         counts: job.counts,
         statistics: &job.statistics,
         errors: &job.errors,
-        resources: None,
+        cost: None,
     };
     if options.json {
         put!("{}\n", shown.json());

@@ -6,9 +6,10 @@
 //! kept apart.
 
 use crate::StoreError;
+use rustix::fs::OFlags;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{Error, ErrorKind, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,6 +18,12 @@ const LOCK: &str = "lock";
 
 /// The file that holds the job.
 const DATABASE: &str = "nephila.db";
+
+/// How a file is opened that somebody else may have put there: not through a link, and without waiting for a pipe's other end.
+const PLAINLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
+
+/// Bytes of a lock file with a pid in it, at most.
+const PID_LENGTH: u64 = 24;
 
 /// `nephila status` holds the lock, shared, for an instant; whoever comes just then asks again.
 const LOCK_TRIES: u32 = 5;
@@ -53,10 +60,11 @@ impl JobDir {
     /// The job in `path`, to be looked at.
     ///
     /// # Errors
-    /// [`StoreError::NoJob`] if there is none.
+    /// [`StoreError::NoJob`] if there is none, [`StoreError::Folder`] if that cannot be seen, [`StoreError::Damaged`] if something that is
+    /// no file has the job's name.
     pub fn existing(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let job = Self { path: path.into() };
-        if job.database().is_file() { Ok(job) } else { Err(StoreError::NoJob { dir: job.path }) }
+        if job.has_database()? { Ok(job) } else { Err(StoreError::NoJob { dir: job.path }) }
     }
 
     /// The folder.
@@ -74,7 +82,8 @@ impl JobDir {
     /// Whether a process works in the job now. Takes nothing away from it.
     #[must_use]
     pub fn in_use(&self) -> bool {
-        let Ok(file) = File::open(self.path.join(LOCK)) else { return false };
+        let mut options = OpenOptions::new();
+        let Ok(file) = options.read(true).custom_flags(PLAINLY).open(self.path.join(LOCK)) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
@@ -109,9 +118,37 @@ impl JobDir {
     fn check_contents(&self) -> Result<bool, StoreError> {
         let entries = std::fs::read_dir(&self.path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let entries = entries.map_err(|cause| self.unusable(cause))?;
-        let job =
-            entries.iter().any(|entry| entry.file_name() == DATABASE) || entries.iter().all(|entry| entry.file_name() == LOCK);
-        if job { Ok(entries.is_empty()) } else { Err(StoreError::NotAJob { dir: self.path.clone() }) }
+        let others = entries.iter().any(|entry| entry.file_name() != LOCK);
+        let is_job = self.has_database()? || (!others && (entries.is_empty() || self.is_our_lock()?));
+        if is_job { Ok(entries.is_empty()) } else { Err(StoreError::NotAJob { dir: self.path.clone() }) }
+    }
+
+    // Anything but a file of that name is not opened: a pipe would never answer, and a link leads to what is not the job's.
+    fn has_database(&self) -> Result<bool, StoreError> {
+        let path = self.database();
+        match std::fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => Ok(true),
+            Ok(_) => Err(StoreError::Damaged { what: path.display().to_string(), cause: "it is not a regular file".to_owned() }),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+            Err(cause) => Err(self.unusable(cause)),
+        }
+    }
+
+    // Where there is no job, a file of this name may be anybody's; ours is empty, or has a pid in it.
+    fn is_our_lock(&self) -> Result<bool, StoreError> {
+        let path = self.path.join(LOCK);
+        let look = || {
+            let mut text = Vec::new();
+            if is_plain(&std::fs::symlink_metadata(&path)?) {
+                let file = OpenOptions::new().read(true).custom_flags(PLAINLY).open(&path)?;
+                file.take(PID_LENGTH + 1).read_to_end(&mut text)?;
+            } else {
+                return Ok(false);
+            }
+            let pid = text.trim_ascii();
+            Ok(text.len() as u64 <= PID_LENGTH && pid.iter().all(u8::is_ascii_digit))
+        };
+        look().map_err(|cause| self.unusable(cause))
     }
 
     fn lock(&self) -> Result<JobLock, StoreError> {
@@ -138,15 +175,26 @@ impl JobDir {
     }
 }
 
-/// Opens the lock file, and says whether it was made just now.
+/// Opens the lock file, and says whether it was made just now. It will be written to, so that it must be nothing but the job's.
 fn open_lock(path: &Path) -> Result<(File, bool), Error> {
+    let foreign = || Error::other(format!("`{LOCK}` is not a regular file of its own; take it away"));
     let mut options = OpenOptions::new();
-    options.read(true).write(true).truncate(false);
+    options.read(true).write(true).truncate(false).custom_flags(PLAINLY);
     match options.create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         opened => return opened.map(|file| (file, true)),
     }
-    options.create_new(false).create(true).open(path).map(|file| (file, false))
+    // A refused start may take it away just now.
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| !is_plain(&metadata)) {
+        return Err(foreign());
+    }
+    let file = options.create_new(false).create(true).open(path)?;
+    if is_plain(&file.metadata()?) { Ok((file, false)) } else { Err(foreign()) }
+}
+
+/// Whether it is a regular file without a second name.
+fn is_plain(metadata: &Metadata) -> bool {
+    metadata.is_file() && metadata.nlink() <= 1
 }
 
 /// Whether the file still has its name: a refused start takes away the lock file that it made, and whoever had opened it just then would
@@ -155,10 +203,17 @@ fn is_in_place(file: &File) -> Result<bool, Error> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
+/// Whether the file is the one at `path`.
+fn is_at(file: &File, path: &Path) -> bool {
+    let place = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let (held, there) = (file.metadata().map(place), std::fs::symlink_metadata(path).map(place));
+    held.is_ok_and(|held| there.is_ok_and(|there| held == there))
+}
+
 /// Who holds the job, as far as it said: whoever opened a crawl in it. The word of one that died is not its successor's.
 fn living_holder(file: &mut File) -> Option<String> {
     let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
+    file.take(PID_LENGTH).read_to_string(&mut text).ok()?;
     let pid = rustix::process::Pid::from_raw(text.trim().parse().ok().filter(|pid| *pid > 0)?)?;
     let is_dead = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
     (!is_dead).then(|| format!("process {}", text.trim()))
@@ -198,7 +253,9 @@ impl Drop for JobLock {
         // Best effort: the lock ends with the file's handle, and what stays carries nothing.
         drop(match self.mark {
             Mark::Found => Ok(()),
-            Mark::Made => std::fs::remove_file(&self.path),
+            // Not that of a folder which has taken this one's place.
+            Mark::Made if is_at(&self.file, &self.path) => std::fs::remove_file(&self.path),
+            Mark::Made => Ok(()),
             Mark::Named => self.file.set_len(0),
         });
     }
@@ -238,6 +295,7 @@ mod tests {
         let path = parent.path().join("job");
         let (job, mut lock) = JobDir::open_or_create(&path).expect("a job");
         assert!(job.in_use());
+        std::fs::write(path.join(DATABASE), "").expect("a file");
         let holder = || match JobDir::open_or_create(&path).expect_err("in use") {
             StoreError::InUse { holder, .. } => holder,
             other => other.to_string(),
@@ -341,5 +399,94 @@ mod tests {
         let parent = folder();
         std::fs::write(parent.path().join("lock"), "4711\n").expect("a file");
         assert!(JobDir::open_or_create(parent.path()).is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_is_something_else_is_left_alone() {
+        let parent = folder();
+        let (other, job) = (parent.path().join("prec.txt"), parent.path().join("job"));
+        let make: [(&str, fn(&Path, &Path)); 4] = [
+            ("a link", |other, lock| std::os::unix::fs::symlink(other, lock).expect("a link")),
+            ("a second name", |other, lock| std::fs::hard_link(other, lock).expect("a link")),
+            ("a folder", |_, lock| std::fs::create_dir(lock).expect("a folder")),
+            ("a pipe", |_, lock| {
+                let mode = rustix::fs::Mode::from_raw_mode(0o600);
+                rustix::fs::mknodat(rustix::fs::CWD, lock, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+            }),
+        ];
+        std::fs::write(&other, "4711\n").expect("a file");
+        for (what, make) in make {
+            for has_database in [false, true] {
+                std::fs::create_dir(&job).expect("a folder");
+                std::fs::set_permissions(&job, Permissions::from_mode(0o700)).expect("a mode");
+                make(&other, &job.join(LOCK));
+                if has_database {
+                    std::fs::write(job.join(DATABASE), "").expect("a file");
+                }
+                let error = JobDir::open_or_create(&job).expect_err(what);
+                match error {
+                    StoreError::NotAJob { .. } => assert!(!has_database, "{what}"),
+                    StoreError::Folder { .. } => assert!(has_database, "{what}"),
+                    other => panic!("{what}: {other}"),
+                }
+                assert_eq!(std::fs::read(&other).expect("bytes"), b"4711\n", "{what}");
+                assert!(!JobDir { path: job.clone() }.in_use());
+                std::fs::remove_dir_all(&job).expect("removed");
+            }
+        }
+        // The database itself under the lock's name.
+        std::fs::create_dir(&job).expect("a folder");
+        std::fs::write(job.join(DATABASE), "rows").expect("a file");
+        std::os::unix::fs::symlink(DATABASE, job.join(LOCK)).expect("a link");
+        assert!(matches!(JobDir::open_or_create(&job), Err(StoreError::Folder { .. })));
+        assert_eq!(std::fs::read(job.join(DATABASE)).expect("bytes"), b"rows");
+    }
+
+    #[test]
+    fn a_lone_lock_with_something_in_it_is_not_ours() {
+        let parent = folder();
+        let lock = parent.path().join(LOCK);
+        for text in ["mine", "4711 4712", "1234567890123456789012345"] {
+            std::fs::write(&lock, text).expect("a file");
+            assert!(matches!(JobDir::open_or_create(parent.path()), Err(StoreError::NotAJob { .. })), "{text}");
+            assert_eq!(std::fs::read_to_string(&lock).expect("text"), text);
+        }
+    }
+
+    #[test]
+    fn a_database_that_is_no_file_is_refused_at_once() {
+        let parent = folder();
+        let (job, database) = (parent.path(), parent.path().join(DATABASE));
+        let refused = || {
+            assert!(matches!(JobDir::open_or_create(job), Err(StoreError::Damaged { .. })));
+            assert!(matches!(JobDir::existing(job), Err(StoreError::Damaged { .. })));
+            assert_eq!(std::fs::read_dir(job).expect("entries").count(), 1);
+        };
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &database, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        refused();
+        std::fs::remove_file(&database).expect("removed");
+        std::os::unix::fs::symlink("elsewhere.db", &database).expect("a link");
+        refused();
+        std::fs::remove_file(&database).expect("removed");
+        std::fs::create_dir(&database).expect("a folder");
+        refused();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_into_is_not_said_to_hold_no_job() {
+        let parent = folder();
+        let around = parent.path().join("around");
+        std::os::unix::fs::symlink(&around, &around).expect("a link");
+        assert!(matches!(JobDir::existing(&around), Err(StoreError::Folder { .. })));
+        assert!(matches!(JobDir::existing(parent.path().join("none")), Err(StoreError::NoJob { .. })));
+        // Root may look anywhere.
+        if !rustix::process::geteuid().is_root() {
+            let closed = parent.path().join("closed");
+            std::fs::create_dir(&closed).expect("a folder");
+            std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).expect("a mode");
+            let error = JobDir::existing(&closed).expect_err("closed");
+            assert!(matches!(error, StoreError::Folder { cause, .. } if cause.kind() == ErrorKind::PermissionDenied));
+        }
     }
 }

@@ -35,7 +35,7 @@
 //! ```
 //!
 //! The crate of a plugin has `crate-type = ["cdylib", "rlib"]`, is compiled for `wasm32-unknown-unknown`, and the result is
-//! encoded as a component; `cargo xtask build` and `nephila build` do both. On any other target the crate compiles too, so
+//! encoded as a component; `cargo xtask plugins` does both. On any other target the crate compiles too, so
 //! that a plugin's pure functions can be tested with `cargo test`; there is no host there, and calling one panics.
 //!
 //! | what | where |

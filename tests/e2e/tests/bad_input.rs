@@ -87,6 +87,8 @@ fn urls_and_options_that_say_nothing_useful() -> Result<()> {
         (vec!["run", &plugin, URL, "--set", "concurrency"], &["KEY=VALUE"]),
         (vec!["run", &plugin, URL, "-c", "0"], &["concurrency", "from 1"]),
         (vec!["run", &plugin, URL, "--delay", "soon"], &["delay", "seconds"]),
+        (vec!["run", &plugin, URL, "--set", "request-timeout=0"], &["request-timeout", "leaves no time"]),
+        (vec!["run", &plugin, URL, "--set", "shutdown-grace=40000d"], &["shutdown-grace", "hundred years"]),
         (vec!["run", &plugin, URL, "--input", "{oops"], &["--input", "JSON"]),
         (vec!["run", &plugin, URL, "--input", "@none.json"], &["none.json"]),
         (vec!["run", &plugin, URL, "--id", "a/b"], &["--id", "letters"]),
@@ -136,6 +138,12 @@ async fn job_folders_that_cannot_be_used() -> Result<()> {
     let other = ["run", &books, &url, "--job", "new-job", "-o", "mine.jsonl"];
     tokio::task::block_in_place(|| refused(folder.path(), &other, &["mine.jsonl", "--overwrite", "--append"]))?;
     assert!(!at("new-job").exists());
+    // Its output is the job itself, by another name.
+    std::os::unix::fs::symlink("job/nephila.db", at("link.jsonl"))?;
+    for option in ["--overwrite", "--append"] {
+        let own = ["run", &books, &url, "--job", "job", "-o", "link.jsonl", option];
+        tokio::task::block_in_place(|| refused(folder.path(), &own, &["link.jsonl", "a file of the job"]))?;
+    }
     // Its own output was changed behind its back.
     fs::write(at("out.jsonl"), b"something else\n")?;
     let more = ["run", &books, &url, "--delay", "0", "--max-requests", "9", "--job", "job", "-o", "out.jsonl"];

@@ -157,3 +157,40 @@ async fn an_existing_output_is_kept_or_replaced_as_it_was_said() -> Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_whose_messages_nobody_reads_still_hears_a_signal() -> Result<()> {
+    let slow = Switches { latency_ms: 50, ..Switches::default() };
+    let site = Site::start(SiteConfig::bookshop().with(slow)).await?;
+    let folder = tempfile::tempdir()?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    let mut child = run.spawn()?;
+    drop(child.stderr.take());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while site.stats().requests < 10 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    send(&child, Signal::SIGTERM)?;
+    assert_eq!(ended(child)?.expect_code(3)?.json()?["finishReason"], "signal");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_while_a_pipe_waits_for_its_reader_is_a_stop_before_the_beginning() -> Result<()> {
+    let site = Site::start(SiteConfig::bookshop()).await?;
+    let folder = tempfile::tempdir()?;
+    nix::unistd::mkfifo(&folder.path().join("items"), nix::sys::stat::Mode::S_IRWXU)?;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--job", "job", "-o", "items"])
+        .with([plugin("books")?.as_os_str(), site.url().as_ref()]);
+    let child = run.spawn()?;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !folder.path().join("job/nephila.db").exists() && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    send(&child, Signal::SIGTERM)?;
+    let stopped = ended(child)?.expect_code(3)?;
+    assert!(stopped.stderr.contains("before the crawl began"), "{}", stopped.stderr);
+    assert_eq!(site.stats().requests, 0);
+    Ok(())
+}

@@ -199,17 +199,27 @@ pub(crate) fn inspect(dir: &JobDir) -> Result<Found, StoreError> {
     let path = dir.database();
     let unreadable = |cause| StoreError::Folder { dir: dir.path().to_owned(), cause };
     let damaged = |cause: &str| StoreError::Damaged { what: path.display().to_string(), cause: cause.to_owned() };
-    let mut file = match File::open(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
-        opened => opened.map_err(unreadable)?,
+    // A pipe would never answer, and a link leads to what is not the job's.
+    let size = |path: &Path| match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(unreadable(cause)),
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+        Ok(_) => Err(StoreError::Damaged { what: path.display().to_string(), cause: "it is not a regular file".to_owned() }),
     };
-    let length = file.metadata().map_err(unreadable)?.len();
+    let length = size(&path)?.unwrap_or(0);
+    let has = |suffix| Ok::<_, StoreError>(size(&beside(&path, suffix))?.is_some_and(|length| length > 0));
+    let (has_journal, has_log) = (has("-journal")?, has("-wal")?);
+    has("-shm")?;
+    if length == 0 && has_log {
+        // The engine would begin anew, and throw the log away.
+        return Err(damaged("it is empty, and what was committed is in the log beside it"));
+    }
     if length == 0 {
-        // Its maker died before the first transaction.
+        // Its maker died before the first transaction, or did not come to make it.
         return Ok(Found::Nothing);
     }
-    let has = |suffix| std::fs::metadata(beside(&path, suffix)).is_ok_and(|file| file.len() > 0);
-    if has("-journal") {
+    let mut file = File::open(&path).map_err(unreadable)?;
+    if has_journal {
         return Ok(Found::Begun);
     }
     let mut header = [0; 100];
@@ -221,7 +231,7 @@ pub(crate) fn inspect(dir: &JobDir) -> Result<Found, StoreError> {
         return Err(StoreError::NotAJob { dir: dir.path().to_owned() });
     }
     check_format(word(60))?;
-    let found = if has("-wal") { Found::WithLog } else { Found::AtRest };
+    let found = if has_log { Found::WithLog } else { Found::AtRest };
     let page = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
         size => u64::from(size),

@@ -194,6 +194,28 @@ async fn a_file_whose_maker_died_is_made() {
 }
 
 #[tokio::test]
+async fn an_empty_file_beside_a_log_is_damaged_and_the_log_stays() {
+    let job = Job::killed().await;
+    std::fs::write(job.database(), b"").expect("written");
+    let before = job.files();
+    assert!(!before["nephila.db-wal"].is_empty());
+    assert!(matches!(job.open().err().expect("refused"), StoreError::Damaged { .. }));
+    assert!(matches!(read_status(&JobDir::existing(job.path()).expect("a job")), Err(StoreError::Damaged { .. })));
+    assert_eq!(job.files(), before);
+}
+
+#[tokio::test]
+async fn a_log_that_is_no_file_is_damaged() {
+    for name in ["nephila.db-wal", "nephila.db-shm", "nephila.db-journal"] {
+        let job = Job::closed().await;
+        std::os::unix::fs::symlink("lock", job.path().join(name)).expect("a link");
+        let before = job.files();
+        assert!(matches!(job.open().err().expect("refused"), StoreError::Damaged { .. }), "{name}");
+        assert_eq!(job.files(), before);
+    }
+}
+
+#[tokio::test]
 async fn a_file_whose_maker_died_inside_its_first_transaction_is_made_again() {
     let (dying, job) = (Job::new(), Job::new());
     drop((dying.lock(), job.lock()));

@@ -1,0 +1,40 @@
+//! How the program speaks: what it prints, and what it says beside it.
+//!
+//! Decision: nothing that is said can end the program. A reader who has gone, or a full disk behind a redirection, is no reason to stop
+//! crawling; and what comes from web sites and plugins reaches no terminal with control characters in it.
+
+use std::io::{IsTerminal, Write};
+
+/// Prints on standard output.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Says something on standard error, in place of a progress line that stands there.
+pub fn say(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let clear = if err.is_terminal() { "\r\x1b[2K" } else { "" };
+    let _ = write!(err, "{clear}{text}").and_then(|()| err.flush());
+}
+
+/// Text as one line, without control characters.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// `print!` that does not mind a reader who has gone.
+macro_rules! put {
+    ($($words:tt)*) => {
+        $crate::voice::print(&format!($($words)*))
+    };
+}
+
+/// One line on standard error, under the program's name.
+macro_rules! note {
+    ($($words:tt)*) => {
+        $crate::voice::say(&format!("nephila: {}\n", $crate::voice::one_line(&format!($($words)*))))
+    };
+}
+
+pub(crate) use {note, put};
