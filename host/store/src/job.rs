@@ -405,7 +405,8 @@ mod tests {
     fn a_lock_that_is_something_else_is_left_alone() {
         let parent = folder();
         let (other, job) = (parent.path().join("prec.txt"), parent.path().join("job"));
-        let make: [(&str, fn(&Path, &Path)); 4] = [
+        type Make = fn(&Path, &Path);
+        let cases: [(&str, Make); 4] = [
             ("a link", |other, lock| std::os::unix::fs::symlink(other, lock).expect("a link")),
             ("a second name", |other, lock| std::fs::hard_link(other, lock).expect("a link")),
             ("a folder", |_, lock| std::fs::create_dir(lock).expect("a folder")),
@@ -415,7 +416,7 @@ mod tests {
             }),
         ];
         std::fs::write(&other, "4711\n").expect("a file");
-        for (what, make) in make {
+        for (what, make) in cases {
             for has_database in [false, true] {
                 std::fs::create_dir(&job).expect("a folder");
                 std::fs::set_permissions(&job, Permissions::from_mode(0o700)).expect("a mode");

@@ -20,6 +20,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// So often may a request have crashed the host before it is failed.
 const CRASHES: i64 = 3;
 
+/// Milliseconds that a time which an earlier opening noted may lie ahead: a day.
+const LONGEST_WAIT: i64 = 24 * 60 * 60 * 1_000;
+
 /// What a commit needs to know of its crawl.
 #[derive(Debug)]
 pub(crate) struct Standing {
@@ -65,6 +68,7 @@ pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) ->
     if left == LeftBehind::Crash {
         count_crash(connection, old.id)?;
     }
+    forget_far_times(connection, old.id, now)?;
     let update =
         "UPDATE crawls SET plugin_digest = ?2, request_order = ?3, max_state_value = ?4, opened_at = ?5, openings = openings + 1,
         epoch = epoch + 1, ending_status = NULL, ending_reason = NULL, ending_at = NULL, ending_in_hand = NULL, stop_reason = NULL, suspect = NULL
@@ -140,6 +144,20 @@ fn make(connection: &Connection, spec: &CrawlSpec, now: Timestamp) -> Done<Opene
         previous_ending: None,
         upgraded_from: None,
     })
+}
+
+// The clock may have been set back since these times were noted, by years if it was wrong before, and the crawl would wait as long. Nobody
+// who waits more than a day is told from that: a wait of that length (a very long delay, or a site's own `Retry-After`) is over when the crawl
+// is opened again. The sites are read whole, once per opening; the requests that wait have an index.
+fn forget_far_times(connection: &Connection, crawl: CrawlId, now: Timestamp) -> Done<()> {
+    let (now, far) = (now.as_millis(), now.as_millis().saturating_add(LONGEST_WAIT));
+    for update in [
+        "UPDATE sites SET next_allowed = ?2 WHERE crawl = ?1 AND next_allowed > ?3",
+        "UPDATE requests SET not_before = ?2 WHERE crawl = ?1 AND state = 0 AND not_before IS NOT NULL AND not_before > ?3",
+    ] {
+        connection.execute(update, params![crawl.0, now, far])?;
+    }
+    Ok(())
 }
 
 // The process died inside the mark of a suspect: that counts against the page, and at the third time it is failed.

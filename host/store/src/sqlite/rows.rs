@@ -38,6 +38,7 @@ impl Rows {
         let log = if found == schema::Found::AtRest { Log::New } else { Log::Kept };
         let writer =
             schema::open_writer(dir, found, durability).and_then(|connection| Desk::new(connection, log)).map_err(told)?;
+        let writer = writer.at(&path).map_err(|cause| StoreError::Folder { dir: dir.path().to_owned(), cause })?;
         let writer = Worker::start("writer", what.clone(), writer)?;
         let reader = schema::open_reader(&path).and_then(|connection| Desk::new(connection, Log::Foreign)).map_err(told)?;
         let reader = Worker::start("reader", what.clone(), reader)?;
@@ -77,7 +78,12 @@ pub trait Backed: Send + Sync + 'static {
 impl<T: Backed> Store for T {
     async fn open_crawl(&self, spec: &CrawlSpec) -> Result<OpenedCrawl, StoreError> {
         let (spec, now) = (spec.clone(), Timestamp::now());
-        let open = move |desk: &mut Desk| desk.write(|rows, _| crawls::open(rows, &spec, now));
+        let open = move |desk: &mut Desk| {
+            let opened = desk.write(|rows, _| crawls::open(rows, &spec, now))?;
+            // What a process that died left in the log. Not before this: a refused start leaves the files as they are (S8).
+            desk.fold();
+            Ok(opened)
+        };
         let opened = self.rows().writer().call("open the crawl", open).await?;
         // Nothing can be refused any more.
         if let Some(lock) = self.rows().lock.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
@@ -94,7 +100,11 @@ impl<T: Backed> Store for T {
 
     async fn close_crawl(&self, crawl: CrawlId, ending: &CrawlEnding) -> Result<(), StoreError> {
         let ending = ending.clone();
-        self.rows().writer().call("close the crawl", move |desk| desk.write(|rows, _| crawls::close(rows, crawl, &ending))).await
+        let close = move |desk: &mut Desk| {
+            desk.check_place_now()?;
+            desk.write(|rows, _| crawls::close(rows, crawl, &ending))
+        };
+        self.rows().writer().call("close the crawl", close).await
     }
 
     async fn ready_sites(&self, crawl: CrawlId, order: SiteOrder, limit: usize) -> Result<Vec<SiteHead>, StoreError> {
@@ -123,7 +133,10 @@ impl<T: Backed> Store for T {
     }
 
     async fn commit(&self, crawl: CrawlId, group: Group) -> Result<Vec<CommitResult>, StoreError> {
-        let work = move |desk: &mut Desk| desk.write(|rows, sites| commit::group(rows, sites, crawl, &group));
+        let work = move |desk: &mut Desk| {
+            desk.check_place()?;
+            desk.write(|rows, sites| commit::group(rows, sites, crawl, &group))
+        };
         self.rows().writer().call("commit", work).await
     }
 
@@ -203,9 +216,9 @@ impl<T: Backed> Store for T {
 
     async fn close(&self) -> Result<(), StoreError> {
         self.rows().reader.close().await?;
-        self.rows().writer.close().await?;
+        let closed = self.rows().writer.close().await;
         // The next process may come.
         drop(self.rows().lock.lock().unwrap_or_else(PoisonError::into_inner).take());
-        Ok(())
+        closed
     }
 }

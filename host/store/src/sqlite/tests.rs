@@ -306,6 +306,138 @@ async fn a_full_disk_rolls_the_group_back_and_the_store_goes_on() {
 }
 
 #[tokio::test]
+async fn a_full_disk_is_tried_again_with_the_log_folded_and_once_only() {
+    use super::trouble::Trouble;
+    let job = Job::new();
+    let store = job.open().expect("a store");
+    let crawl = Crawl::open(store.clone(), spec("main")).await;
+    crawl.accept(vec![page("1"), page("2")]).await;
+    let log = job.path().join("nephila.db-wal");
+    let log_size = move || std::fs::metadata(&log).expect("a log").len();
+    assert!(log_size() > 0);
+    let full_for = async |failures: u16| {
+        let log_size = log_size.clone();
+        let work = move |desk: &mut super::worker::Desk| {
+            let mut sizes = Vec::new();
+            let done = desk.write(|rows, _| {
+                sizes.push(log_size());
+                rows.execute("INSERT INTO meta VALUES ('test' || ?1, 1)", [failures])?;
+                let full = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+                if sizes.len() <= usize::from(failures) {
+                    Err(Trouble::Sql(rusqlite::Error::SqliteFailure(full, None)))
+                } else {
+                    Ok(())
+                }
+            });
+            Ok((done.map_err(|trouble| trouble.into_error("test", "it")), sizes))
+        };
+        store.rows().writer().call("test", work).await.expect("an answer")
+    };
+    let (done, sizes) = full_for(1).await;
+    assert!(done.is_ok() && sizes.len() == 2 && sizes[0] > 0 && sizes[1] == 0, "{done:?} {sizes:?}");
+    let (done, sizes) = full_for(2).await;
+    assert!(matches!(done, Err(StoreError::DiskFull { .. })) && sizes.len() == 2, "{done:?} {sizes:?}");
+    assert_eq!(crawl.paths("a.example").await, ["1", "2"]);
+}
+
+#[tokio::test]
+async fn on_a_disk_that_is_nearly_full_the_log_holds_the_last_commit_alone() {
+    let job = Job::new();
+    let store = job.open().expect("a store");
+    let crawl = Crawl::open(store.clone(), spec("main")).await;
+    let size = || std::fs::metadata(job.database()).expect("a file").len();
+    let large = "x".repeat(300_000);
+    let mut grown = Vec::new();
+    for reserve in [0, u64::MAX] {
+        let before = size();
+        let set = move |desk: &mut super::worker::Desk| {
+            desk.reserve = reserve;
+            Ok(())
+        };
+        store.rows().writer().call("set the reserve", set).await.expect("set");
+        let request = crawl.accept_one(&reserve.to_string()).await;
+        crawl.apply(crawl.handled(&request, items(&[&large]))).await;
+        grown.push(size() - before);
+    }
+    assert!(grown[0] == 0 && grown[1] > 500_000, "{grown:?}");
+}
+
+#[tokio::test]
+async fn a_log_that_was_left_is_folded_when_its_crawl_is_opened() {
+    let job = Job::killed().await;
+    let log = job.path().join("nephila.db-wal");
+    assert!(log.metadata().expect("a log").len() > 0);
+    let crawl = job.crawl().await;
+    assert_eq!(log.metadata().expect("a log").len(), 0);
+    assert_eq!(crawl.paths("a.example").await, ["2"]);
+}
+
+#[tokio::test]
+async fn the_log_stays_small() {
+    let job = Job::new();
+    let crawl = job.crawl().await;
+    let large = "x".repeat(500_000);
+    for at in 0..60 {
+        let request = crawl.accept_one(&at.to_string()).await;
+        crawl.apply(crawl.handled(&request, items(&[&large]))).await;
+    }
+    let bytes = std::fs::metadata(job.path().join("nephila.db-wal")).expect("a log").len();
+    assert!(bytes < 12_000_000, "{bytes}");
+}
+
+#[tokio::test]
+async fn a_job_that_was_removed_or_replaced_is_noticed_and_what_replaced_it_is_left_alone() {
+    let gone = |error: &StoreError| matches!(error, StoreError::Damaged { cause, .. } if cause.contains("removed or replaced"));
+    for replaced in [false, true] {
+        let job = Job::new();
+        let crawl = job.worked().await;
+        std::fs::rename(job.path(), job.folder.path().join("away")).expect("moved");
+        if replaced {
+            std::fs::create_dir(job.path()).expect("a folder");
+            for name in ["lock", "nephila.db", "nephila.db-wal", "nephila.db-shm"] {
+                std::fs::write(job.path().join(name), "another's").expect("written");
+            }
+        }
+        let before = replaced.then(|| job.files());
+        let request = crawl.queue("a.example").await.remove(0);
+        // A commit looks once a second.
+        tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+        let outcomes = vec![crawl.handled(&request, items(&["b"]))];
+        let group = Group { outcomes, limits: CommitLimits::default() };
+        for _ in 0..2 {
+            let error = crawl.store.commit(crawl.id, group.clone()).await.expect_err("gone");
+            assert!(gone(&error), "{error}");
+        }
+        assert!(gone(&crawl.store.close_crawl(crawl.id, &ending("FINISHED")).await.expect_err("gone")));
+        assert!(gone(&crawl.store.close().await.expect_err("gone")));
+        drop(crawl);
+        assert_eq!(replaced.then(|| job.files()), before);
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_does_not_make_a_crawl_wait() {
+    let job = Job::closed().await;
+    let now = nephila_model::Timestamp::now().as_millis();
+    let (soon, late) = (now + 3_600_000, now + 10 * 365 * 86_400_000);
+    for (time, kept) in [(soon, true), (late, false)] {
+        job.edit(&format!("UPDATE sites SET next_allowed = {time}; UPDATE requests SET not_before = {time} WHERE state = 0"));
+        let crawl = job.crawl().await;
+        let due = crawl.store.wake_due(crawl.id, nephila_model::Timestamp::EPOCH, 0).await.expect("an answer").next_due;
+        let due = due.expect("one waits").as_millis();
+        let woken = crawl.store.wake_due(crawl.id, nephila_model::Timestamp::now(), 9).await.expect("an answer");
+        if kept {
+            assert!(due == soon && woken.sites.is_empty());
+        } else {
+            assert!((now..soon).contains(&due), "{due}");
+            assert!((now..soon).contains(&woken.sites[0].next_allowed.as_millis()));
+        }
+        crawl.store.close_crawl(crawl.id, &ending("ABORTED")).await.expect("closed");
+        crawl.store.close().await.expect("closed");
+    }
+}
+
+#[tokio::test]
 async fn a_value_that_the_engine_refuses_fails_its_outcome_alone() {
     let job = Job::closed().await;
     job.edit(

@@ -41,9 +41,7 @@ impl Trouble {
             Self::Damaged(cause) => StoreError::Damaged { what: what(), cause },
             Self::Sql(error) => match &error {
                 Error::SqliteFailure(failure, _) => match failure.code {
-                    ErrorCode::DiskFull => StoreError::DiskFull { what: what() },
-                    // The file of the shared WAL index could not grow.
-                    _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => StoreError::DiskFull { what: what() },
+                    _ if is_full(failure) => StoreError::DiskFull { what: what() },
                     ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                         StoreError::Damaged { what: what(), cause: error.to_string() }
                     }
@@ -57,10 +55,20 @@ impl Trouble {
         }
     }
 
+    /// Whether there was no room.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        matches!(self, Self::Sql(Error::SqliteFailure(failure, _)) if is_full(failure))
+    }
+
     /// The engine's words if it refused a value, so that only the outcome with that value fails.
     pub(crate) fn refused_value(&self) -> Option<String> {
         let Self::Sql(Error::SqliteFailure(failure, message)) = self else { return None };
         let refused = matches!(failure.code, ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch);
         refused.then(|| message.clone().unwrap_or_else(|| failure.to_string()))
     }
+}
+
+// The second: the file of the shared WAL index could not grow.
+fn is_full(failure: &ffi::Error) -> bool {
+    failure.code == ErrorCode::DiskFull || failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE
 }

@@ -10,8 +10,12 @@ use super::trouble::{Done, Trouble};
 use crate::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Statements that a connection keeps prepared; more than we have.
@@ -29,11 +33,49 @@ pub(crate) enum Log {
     Foreign,
 }
 
+/// So often is a file looked for under its name, at most.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// With less room than this on its disk (64 MiB), the log is folded after each commit: to fold it takes room for what it adds to the file, and
+/// on a disk that is full there would be none.
+const RESERVE: u64 = 64 * 1024 * 1024;
+
+/// The file of a connection, as it was when it was opened. What is written to a file that was removed is gone with the last handle on it,
+/// and nothing but its name tells.
+struct Place {
+    path: PathBuf,
+    file: (u64, u64),
+    seen: Instant,
+}
+
+impl Place {
+    fn of(path: &Path) -> Result<Self, std::io::Error> {
+        let metadata = std::fs::symlink_metadata(path)?;
+        Ok(Self { path: path.to_owned(), file: (metadata.dev(), metadata.ino()), seen: Instant::now() })
+    }
+
+    // That it cannot be looked for is no sign that it is gone.
+    fn look(&mut self) -> Done<()> {
+        let is_there = match Self::of(&self.path) {
+            Ok(found) => found.file == self.file,
+            Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        };
+        if !is_there {
+            return Err(Trouble::Damaged("it was removed or replaced while the crawl ran".to_owned()));
+        }
+        self.seen = Instant::now();
+        Ok(())
+    }
+}
+
 /// A connection with what belongs to it.
 pub(crate) struct Desk {
     pub(crate) connection: Connection,
     sites: SiteCache,
     log: Log,
+    place: Option<Place>,
+    /// See [`RESERVE`].
+    pub(crate) reserve: u64,
 }
 
 impl Desk {
@@ -41,11 +83,59 @@ impl Desk {
     pub(crate) fn new(connection: Connection, log: Log) -> Done<Self> {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log != Log::New)?;
-        Ok(Self { connection, sites: SiteCache::default(), log })
+        Ok(Self { connection, sites: SiteCache::default(), log, place: None, reserve: RESERVE })
     }
 
-    /// Runs `work` in a transaction: all of it, or nothing.
-    pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>, &mut SiteCache) -> Done<T>) -> Done<T> {
+    /// The connection's file is at `path`, and is to be there for as long as it is written to.
+    pub(crate) fn at(mut self, path: &Path) -> Result<Self, std::io::Error> {
+        self.place = Some(Place::of(path)?);
+        Ok(self)
+    }
+
+    /// Whether the file is still where it was, as of the last second.
+    pub(crate) fn check_place(&mut self) -> Done<()> {
+        match &mut self.place {
+            Some(place) if place.seen.elapsed() >= LOOK_EVERY => place.look(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the file is still where it was, now.
+    pub(crate) fn check_place_now(&mut self) -> Done<()> {
+        self.place.as_mut().map_or(Ok(()), Place::look)
+    }
+
+    /// Folds the log into the file and empties it, as far as that is possible: readers may be in it, and the disk may be full.
+    pub(crate) fn fold(&self) {
+        if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+            tracing::debug!(%error, "the log was not folded");
+        }
+    }
+
+    /// Runs `work` in a transaction: all of it, or nothing. If the disk is full, room is made once, and it is tried again: every commit
+    /// writes whole pages to the log, so that a log holds many times over what it adds to the file.
+    pub(crate) fn write<T>(&mut self, mut work: impl FnMut(&Transaction<'_>, &mut SiteCache) -> Done<T>) -> Done<T> {
+        match self.write_once(&mut work) {
+            Err(trouble) if trouble.is_full_disk() => {
+                self.fold();
+                self.write_once(&mut work)
+            }
+            done => done,
+        }
+        .inspect(|_| self.keep_room())
+    }
+
+    // Waits for no reader: what is folded is written over by the next commits, and that is enough.
+    fn keep_room(&self) {
+        let Some(place) = &self.place else { return };
+        let is_short =
+            rustix::fs::statvfs(&place.path).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < self.reserve);
+        if is_short && let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
+            tracing::debug!(%error, "the log was not folded");
+        }
+    }
+
+    fn write_once<T>(&mut self, work: &mut impl FnMut(&Transaction<'_>, &mut SiteCache) -> Done<T>) -> Done<T> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let worked = work(&transaction, &mut self.sites).and_then(|value| {
             transaction.commit()?;
@@ -61,7 +151,12 @@ impl Desk {
         worked
     }
 
-    fn close(self) -> Done<()> {
+    fn close(mut self) -> Done<()> {
+        if let Err(trouble) = self.check_place_now() {
+            // What is there now is not ours to fold or clear away.
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            return Err(trouble);
+        }
         if self.log != Log::Foreign {
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
