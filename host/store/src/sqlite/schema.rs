@@ -35,7 +35,7 @@ const READER_CACHE_KIB: i64 = 8 * 1024;
 /// The log is folded into the file when it has this many pages (8 MiB), and does not stay larger. Keys are spread over the whole index, so that
 /// a group touches many pages, and one that waits in the log is touched again before it is written: a log of 32 MiB accepts half as many
 /// requests again a second. But each commit writes every page that it touched anew, so that a small crawl's log is many times what it adds to the file,
-/// and that is what a job takes from a disk that runs full. Either way it is a hundred times faster than a polite crawl.
+/// and that is what a job takes from a disk that runs full. Either way it is far more than a polite crawl makes.
 const LOG_PAGES: i64 = 2_048;
 
 /// Bytes of a page: what SQLite takes unless it is told otherwise.
