@@ -161,7 +161,8 @@ async fn a_job_in_use_is_refused_and_its_owner_goes_on() -> Result<()> {
     let books = plugin("books")?.display().to_string();
     let run = Crawl::new(folder.path(), ["run", &books, &site.url(), "--delay", "0", "--job", "job", "--json"]);
     let owner = run.spawn()?;
-    while site.stats().requests < 5 {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while site.stats().requests < 5 && std::time::Instant::now() < deadline {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let second = tokio::task::block_in_place(|| run.run())?.expect_code(2)?;

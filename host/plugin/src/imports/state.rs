@@ -24,8 +24,11 @@ impl state::Host for Inside {
         if let Some(keys) = present.state.listing() {
             return Ok(keys);
         }
-        let reads = present.call.reads.clone();
+        let (reads, most) = (present.call.reads.clone(), present.call.settings.limits.state_keys);
         let (keys, version) = self.wait(reads.state_keys()).await?;
+        if keys.len() > most {
+            return Err(Fault::quota(format!("the state has {} keys, and a call may list {most}", keys.len())));
+        }
         let state = &mut self.present()?.state;
         state.read_listing(keys, version);
         Ok(state.listing().unwrap_or_default())
