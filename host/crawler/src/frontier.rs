@@ -88,7 +88,7 @@ impl<C> Frontier<C> {
     pub fn next_event(&mut self) -> Option<Instant> {
         let slot = self.scheduler.next_slot();
         let due = self.next_due.map(|due| Instant::now() + due.since(Timestamp::now()));
-        // Sites that are not in memory may have something for now.
+        // Sites that are not in memory may have something that can be claimed already.
         let others = (!self.sites_complete && !self.retired).then(|| self.rotated_at + ROTATION_PACE);
         slot.into_iter().chain(due).chain(others).min()
     }

@@ -56,14 +56,8 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     }
     let store = place.open(&settings)?;
     let spec = spec(crawler_id, &plugin, &settings, &place);
-    let (opened, outputs) = match open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await {
-        Ok(opened) => opened,
-        Err(error) => {
-            // Nothing was written yet; if closing fails, the files are as a killed process leaves them.
-            let _ = store.close().await;
-            return Err(error);
-        }
-    };
+    // On a refusal the store is dropped, not closed: closing would fold the log of a job that was killed, and nothing may change.
+    let (opened, outputs) = open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await?;
     announce(&options, &opened, &place);
     if let Err(error) = runs::prune(plugin.name()) {
         tracing::warn!("{error:#}");
@@ -292,6 +286,7 @@ async fn open(
             let (status, reason) = (CrawlStatus::Paused.as_str().to_owned(), "not-begun".to_owned());
             let in_hand = if opened.left == LeftBehind::Nothing { InHand::Finished } else { InHand::Dropped };
             store.close_crawl(opened.record.id, &CrawlEnding { status, reason, at: Timestamp::now(), in_hand }).await?;
+            store.close().await?;
             Err(error)
         }
     }
