@@ -110,7 +110,7 @@ fn description(seed: Seed, n: u64) -> String {
 }
 
 /// ASCII letters and digits in lower case, anything else one hyphen.
-fn slug(title: &str) -> String {
+pub(crate) fn slug(title: &str) -> String {
     let mapped: String = title.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
     mapped.split_whitespace().collect::<Vec<_>>().join("-")
 }

@@ -1,19 +1,10 @@
 //! The bookshop's HTML, with the classes and the nesting of the public practice shop, so that one plugin reads both.
 
 use crate::bookshop::{BOOKS, BOOKS_PER_LISTING, Book, LISTINGS};
+use crate::escape::{Escaping, escape, put};
 use crate::pages::Origin;
 use crate::seed::Seed;
 use crate::words::CATEGORIES;
-use std::fmt::Write;
-
-/// How special characters are written; a page keeps to one way.
-#[derive(Clone, Copy)]
-enum Escaping {
-    /// Only what HTML demands.
-    Plain,
-    /// Named and numeric entities wherever there is one.
-    Entities,
-}
 
 /// A listing page at `path` (the first one has several, from which relative links differ).
 pub(crate) fn listing(number: usize, path: &str, books: &[Book]) -> String {
@@ -147,33 +138,3 @@ fn head(title: &str, home: &str) -> String {
 }
 
 const FOOT: &str = "</div></div>\n<footer class=\"footer container-fluid\"></footer>\n</body>\n</html>\n";
-
-fn escape(text: &str, way: Escaping) -> String {
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        let entity = match (c, way) {
-            ('&', _) => "&amp;",
-            ('<', _) => "&lt;",
-            ('>', _) => "&gt;",
-            ('"', _) => "&quot;",
-            ('\'', Escaping::Entities) => "&#39;",
-            ('é', Escaping::Entities) => "&eacute;",
-            ('É', Escaping::Entities) => "&Eacute;",
-            ('ü', Escaping::Entities) => "&#xFC;",
-            ('—', Escaping::Entities) => "&mdash;",
-            ('“', Escaping::Entities) => "&ldquo;",
-            ('”', Escaping::Entities) => "&#8221;",
-            _ => {
-                escaped.push(c);
-                continue;
-            }
-        };
-        escaped.push_str(entity);
-    }
-    escaped
-}
-
-/// Writing to a `String` cannot fail.
-fn put(html: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = html.write_fmt(text);
-}

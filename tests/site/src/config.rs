@@ -21,6 +21,8 @@ pub enum Content {
     Bookshop,
     /// Pages with links to each other, as many as wanted.
     Mesh(MeshShape),
+    /// Pages of 60 to 100 kB with the markup of a real shop.
+    Heavy(HeavyShape),
     /// A folder, as a plain web server would serve it.
     Files(PathBuf),
 }
@@ -40,6 +42,14 @@ pub struct MeshShape {
     /// Spread the pages over s0.localhost, s1.localhost, … with absolute links; then start at s0.localhost:PORT
     #[arg(long, value_name = "M", default_value_t = 1)]
     pub sites: usize,
+}
+
+/// The size of a heavy site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
+pub struct HeavyShape {
+    /// Number of pages; every one can be reached from `/`
+    #[arg(long, value_name = "N")]
+    pub pages: usize,
 }
 
 /// How a site behaves. Ratios are shares of the pages between 0 and 1, never of `/`; which pages is decided by the seed.
@@ -126,6 +136,11 @@ impl SiteConfig {
         Self { port: 0, content: Content::Mesh(shape), switches: Switches::default() }
     }
 
+    /// A heavy site without trouble on any free port.
+    pub fn heavy(pages: usize) -> Self {
+        Self { port: 0, content: Content::Heavy(HeavyShape { pages }), switches: Switches::default() }
+    }
+
     /// A folder on any free port.
     pub fn files(dir: impl Into<PathBuf>) -> Self {
         Self { port: 0, content: Content::Files(dir.into()), switches: Switches::default() }
@@ -138,8 +153,10 @@ impl SiteConfig {
     }
 
     pub(crate) fn check(&self) -> Result<(), SiteError> {
-        if let Content::Mesh(shape) = &self.content {
-            shape.check()?;
+        match &self.content {
+            Content::Mesh(shape) => shape.check()?,
+            Content::Heavy(shape) => ensure(shape.pages > 0, "a heavy site needs at least one page (--pages)")?,
+            Content::Bookshop | Content::Files(_) => {}
         }
         self.switches.check()
     }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
-use nephila_site::{Content, MeshShape, Site, SiteConfig, Switches};
+use nephila_site::{Content, HeavyShape, MeshShape, Site, SiteConfig, Switches};
 use std::future::Future;
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,6 +36,15 @@ enum SiteCommand {
         #[command(flatten)]
         switches: Switches,
     },
+    /// Pages of 60 to 100 kB with 150 links and the markup of a real shop
+    Heavy {
+        #[command(flatten)]
+        process: Process,
+        #[command(flatten)]
+        shape: HeavyShape,
+        #[command(flatten)]
+        switches: Switches,
+    },
     /// A folder of real files, as a plain web server would serve it
     Files {
         /// The folder
@@ -59,6 +68,7 @@ fn main() -> Result<()> {
     let (process, content, switches) = match Cli::parse().site {
         SiteCommand::Bookshop { process, switches } => (process, Content::Bookshop, switches),
         SiteCommand::Mesh { process, shape, switches } => (process, Content::Mesh(shape), switches),
+        SiteCommand::Heavy { process, shape, switches } => (process, Content::Heavy(shape), switches),
         SiteCommand::Files { dir, process } => (process, Content::Files(dir), Switches::default()),
     };
     let mut runtime = match process.threads {

@@ -1,9 +1,10 @@
-//! What the bookshop and the mesh have in common: numbered pages, each with one canonical URL.
+//! What the bookshop, the mesh and the heavy site have in common: numbered pages, each with one canonical URL.
 //!
 //! A page's number, not its text, is what faults are decided by; number 0 is `/`, which never makes trouble.
 
 use crate::bookshop::{BOOKS, Bookshop, LISTINGS};
 use crate::faults::Faults;
+use crate::heavy::Heavy;
 use crate::mesh::Mesh;
 use crate::prepared::Prepared;
 
@@ -11,6 +12,7 @@ use crate::prepared::Prepared;
 pub(crate) enum Pages {
     Bookshop(Bookshop),
     Mesh(Mesh),
+    Heavy(Heavy),
 }
 
 /// What is at a path.
@@ -45,6 +47,7 @@ impl Pages {
         match self {
             Self::Bookshop(_) => LISTINGS + BOOKS,
             Self::Mesh(mesh) => mesh.count(),
+            Self::Heavy(heavy) => heavy.count(),
         }
     }
 
@@ -52,6 +55,7 @@ impl Pages {
         match self {
             Self::Bookshop(shop) => shop.find(path),
             Self::Mesh(mesh) => mesh.find(path),
+            Self::Heavy(heavy) => heavy.find(path),
         }
     }
 
@@ -60,6 +64,7 @@ impl Pages {
         match self {
             Self::Bookshop(shop) => shop.path(id),
             Self::Mesh(mesh) => mesh.path(id),
+            Self::Heavy(heavy) => heavy.path(id),
         }
     }
 
@@ -68,6 +73,7 @@ impl Pages {
         match self {
             Self::Bookshop(shop) => origin.link(&shop.path(id)),
             Self::Mesh(mesh) => mesh.url(id),
+            Self::Heavy(heavy) => origin.link(&heavy.path(id)),
         }
     }
 
@@ -75,6 +81,7 @@ impl Pages {
         match self {
             Self::Bookshop(shop) => shop.prepared(id),
             Self::Mesh(mesh) => mesh.prepared(id, faults),
+            Self::Heavy(heavy) => heavy.prepared(id),
         }
     }
 }

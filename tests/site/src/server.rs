@@ -9,6 +9,7 @@ use crate::config::{Content, SiteConfig};
 use crate::error::SiteError;
 use crate::faults::Faults;
 use crate::files::Folder;
+use crate::heavy::Heavy;
 use crate::mesh::Mesh;
 use crate::pages::{Origin, Pages};
 use crate::plan::PagePlan;
@@ -50,6 +51,11 @@ impl Site {
                 let faults = Faults::new(switches.clone(), shape.pages, 1);
                 let mesh = Mesh::build(shape, seed, origin, &faults, gzip);
                 Served::Pages { pages: Pages::Mesh(mesh), faults: Box::new(faults) }
+            }
+            Content::Heavy(shape) => {
+                let faults = Faults::new(switches.clone(), shape.pages, 1);
+                let heavy = Heavy::build(shape, seed, origin, &faults, gzip);
+                Served::Pages { pages: Pages::Heavy(heavy), faults: Box::new(faults) }
             }
         };
         let state = Arc::new(State { switches, origin, served, counters: Counters::new() });
