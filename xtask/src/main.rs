@@ -3,6 +3,7 @@
 //! Everything that a person or CI does with this repository more than once is here, in its own language: no make, no
 //! shell scripts, nothing to install first but Rust. A task calls the ones that it needs, so each works on a fresh clone.
 
+mod bench;
 mod build;
 mod component;
 mod crash_test;
@@ -59,6 +60,27 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         more: Vec<String>,
     },
+    /// Measure Nephila against a bare loop, all optimised: `cargo xtask bench --help` (docs/performance.md)
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Arguments of the benchmark
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Measure the store with many rows
+    #[command(disable_help_flag = true)]
+    BenchStore {
+        /// Arguments of the benchmark
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Run the micro-benchmarks of all crates: `cargo xtask bench-micro FILTER`
+    #[command(disable_help_flag = true)]
+    BenchMicro {
+        /// Arguments of divan
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Run the test site: `cargo xtask site bookshop --port 8000`
     #[command(disable_help_flag = true)]
     Site {
@@ -91,6 +113,9 @@ fn run(task: Task) -> Result<()> {
             crash_test::run(&folders, 25, &[])
         }
         Task::CrashTest { points, more } => crash_test::run(&folders, points, &more),
+        Task::Bench { arguments } => bench::programs(&folders, &arguments),
+        Task::BenchStore { arguments } => bench::store(&folders, &arguments),
+        Task::BenchMicro { arguments } => bench::micro(&folders, &arguments),
         Task::Site { arguments } => site::forward(&folders, &arguments),
     }
 }

@@ -16,8 +16,8 @@ use crate::toolchain::{TARGET, Toolchain};
 /// The folder of the example plugins, which are real crawlers.
 const EXAMPLES: &str = "plugins";
 
-/// The plugins that only tests use.
-const TEST_GUESTS: [&str; 1] = ["tests/hostile"];
+/// The plugins that only tests and the benchmark use.
+const TEST_GUESTS: [&str; 2] = ["tests/hostile", "tests/bench-plugin"];
 
 /// A package of this workspace that is a plugin.
 #[derive(Debug)]

@@ -21,6 +21,11 @@ use crate::process::{cargo, on_path, output_if_it_works, without_outer_cargo, wo
 /// What plugins are compiled for.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
+/// Bytes of a plugin's own stack, which are part of its memory and cleared with it between two calls: 128 KiB, twice what WebAssembly's linker
+/// gives by itself (enough for JSON of 128 levels), instead of the MiB that rustc asks it for. With the SDK's heap it keeps a small plugin
+/// within 256 KiB, so that a fresh sandbox faults in no page; a plugin that recurses beyond it traps.
+const STACK: &str = "-Clink-arg=-zstack-size=131072";
+
 /// Debian's compiler and the source of its standard library; they do not touch a rustup toolchain.
 const DEBIAN: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 
@@ -101,6 +106,7 @@ impl Toolchain {
 
     /// `cargo build` for the plugins' target.
     pub(crate) fn cargo_build(&self, flags: &[String]) -> Command {
+        let flags: Vec<&str> = flags.iter().map(String::as_str).chain([STACK]).collect();
         let mut command = Command::new(&self.rust.cargo);
         without_outer_cargo(&mut command)
             .args(["build", "--target", TARGET])

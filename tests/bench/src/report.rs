@@ -1,0 +1,129 @@
+//! How figures are told: a table for people, which is also Markdown, and JSON for programs.
+
+use crate::machine::Machine;
+use crate::programs::Contestant;
+use crate::summary::{Spread, Summary};
+use anyhow::{Context, Result};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::path::Path;
+
+/// Everything that a benchmark found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Where.
+    pub machine: Machine,
+    /// Pairs of runs of each workload.
+    pub alternations: usize,
+    /// Further arguments that Nephila was given.
+    pub nephila_arguments: Vec<String>,
+    /// What, one for each workload.
+    pub workloads: Vec<Summary>,
+}
+
+impl Display for Report {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        let machine = &self.machine;
+        writeln!(
+            out,
+            "Measured {} at commit {} on {}, {} cores, {:.1} GB, {}, {}; load before {}. {} pairs of runs each, medians with (least to most).",
+            machine.date,
+            machine.commit,
+            machine.processor,
+            machine.cores,
+            machine.memory_megabytes as f64 / 1e3,
+            machine.kernel,
+            machine.rustc,
+            machine.load,
+            self.alternations,
+        )?;
+        if !self.nephila_arguments.is_empty() {
+            writeln!(out, "Further arguments of `nephila run`: `{}`.", self.nephila_arguments.join(" "))?;
+        }
+        for summary in &self.workloads {
+            writeln!(out, "\n**{}**\n", summary.workload.describe())?;
+            writeln!(out, "| {:<9} | {:<28} | {:<28} | {:<22} |", "", "CPU ms/page", "pages/s", "peak MB")?;
+            writeln!(out, "|-----------|{:-<30}|{:-<30}|{:-<24}|", "", "", "")?;
+            for contestant in Contestant::ALL {
+                let figures = summary.figures(contestant);
+                row(
+                    out,
+                    contestant.name(),
+                    shown(figures.cpu_millis_per_page, 3),
+                    shown(figures.pages_per_second, 0),
+                    shown(figures.peak_megabytes, 1),
+                )?;
+            }
+            let ratios = [summary.cpu_ratio, summary.speed_ratio, summary.memory_ratio].map(|ratio| shown(ratio, 2));
+            let [cpu, speed, memory] = ratios;
+            row(out, "ratio", cpu, speed, memory)?;
+        }
+        Ok(())
+    }
+}
+
+fn row(out: &mut Formatter<'_>, name: &str, cpu: String, speed: String, memory: String) -> std::fmt::Result {
+    writeln!(out, "| {name:<9} | {cpu:<28} | {speed:<28} | {memory:<22} |")
+}
+
+fn shown(spread: Spread, digits: usize) -> String {
+    format!("{:.digits$} ({:.digits$} to {:.digits$})", spread.median, spread.min, spread.max)
+}
+
+const BEGIN: &str = "<!-- figures: begin (cargo xtask bench --markdown FILE writes what is between these lines) -->";
+const END: &str = "<!-- figures: end -->";
+
+/// Puts a text between the two marks of a Markdown file, in the place of what is there.
+///
+/// # Errors
+/// If the file cannot be read or written, or has no marks.
+pub fn write_between_markers(file: &Path, text: &str) -> Result<()> {
+    let old = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let new = between_markers(&old, text).with_context(|| format!("{} has not the lines {BEGIN} and {END}", file.display()))?;
+    std::fs::write(file, new).with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn between_markers(old: &str, text: &str) -> Option<String> {
+    let (before, rest) = old.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{}\n{END}{after}", text.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BEGIN, END, Report, between_markers};
+    use crate::{Cost, Machine, Pair, Summary, Workload};
+
+    fn report() -> Report {
+        let cost = |cpu: f64| Cost { user_seconds: cpu, system_seconds: 0.5, wall_seconds: 2.0, peak_bytes: 9_000_000 };
+        let pair = Pair { bare_loop: cost(0.5), nephila: cost(2.0) };
+        let workloads = vec![Summary::of(Workload::heavy(None), vec![pair])];
+        Report { machine: Machine::default(), alternations: 1, nephila_arguments: vec!["-c".into(), "1".into()], workloads }
+    }
+
+    #[test]
+    fn a_table_has_a_row_for_each_and_the_ratio() {
+        let text = report().to_string();
+        assert!(text.contains("**heavy: 2000 pages"), "{text}");
+        assert!(text.contains("| bare loop | 0.500 (0.500 to 0.500)"), "{text}");
+        assert!(text.contains("| nephila   | 1.250 (1.250 to 1.250)"), "{text}");
+        assert!(text.contains("| ratio     | 2.50 (2.50 to 2.50)"), "{text}");
+        assert!(text.contains("`-c 1`"), "{text}");
+    }
+
+    #[test]
+    fn json_has_every_run() {
+        let json = serde_json::to_value(report()).unwrap();
+        assert_eq!(json["workloads"][0]["cpuRatio"]["median"], 2.5);
+        assert_eq!(json["workloads"][0]["workload"]["heavy"]["pages"], 2_000);
+        assert_eq!(json["workloads"][0]["pairs"][0]["nephila"]["userSeconds"], 2.0);
+    }
+
+    #[test]
+    fn only_what_is_between_the_marks_is_replaced() {
+        let old = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
+        assert_eq!(between_markers(&old, "new\n"), Some(format!("before\n{BEGIN}\nnew\n{END}\nafter\n")));
+        assert_eq!(between_markers("no marks", "new"), None);
+    }
+}
