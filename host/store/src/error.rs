@@ -77,6 +77,14 @@ pub enum StoreError {
         /// The newest one known.
         known: i64,
     },
+    /// S8: the job was made by an older version of Nephila.
+    #[error("this job has format {found}, and this version of Nephila reads {known}; finish it with the version that made it")]
+    OlderFormat {
+        /// The format found.
+        found: i64,
+        /// The one known.
+        known: i64,
+    },
     /// The job's keys were made by other rules.
     #[error(
         "this job's unique keys follow normaliser version {found}, and this version of Nephila uses {known}; finish it with the version that made it"

@@ -21,8 +21,8 @@ pub use types::{
 
 use async_trait::async_trait;
 use nephila_model::{
-    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KvStoreName, KvValue, Lease, RequestId, RequestStatus, SiteId,
-    StateVersion, Statistics, Timestamp, UniqueKey,
+    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KeyStanding, KvStoreName, KvValue, Lease, RequestId, RequestStatus,
+    SiteId, StateVersion, Statistics, Timestamp, UniqueKey,
 };
 
 /// What every store can do. All of it may be called from any task at any time; writes are serialised by the store.
@@ -82,8 +82,13 @@ pub trait Store: Send + Sync + 'static {
     /// Kinds of errors with a sample each, the most frequent first, at most `limit`. Retried ones count.
     async fn errors(&self, crawl: CrawlId, limit: usize) -> Result<Vec<ErrorSample>, StoreError>;
 
+    /// What is known of these keys, for requests that are found at this depth. One answer each, in order.
+    async fn standing(&self, crawl: CrawlId, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, StoreError>;
+
     /// Which of these keys were accepted, ever (S1). One answer each, in order.
-    async fn known(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<bool>, StoreError>;
+    async fn known(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<bool>, StoreError> {
+        Ok(self.standing(crawl, keys, u32::MAX).await?.into_iter().map(KeyStanding::is_known).collect())
+    }
 
     /// Where the requests with these keys stand. One answer each, in order; `None` for one never accepted.
     async fn lookup(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, StoreError>;

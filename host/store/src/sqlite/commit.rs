@@ -1,25 +1,45 @@
 //! The commit: a group of outcomes in one transaction, each of them whole or not at all (S3).
 //!
-//! Decision: an outcome is first *checked*, which only reads, and then *applied* inside a savepoint. What can refuse an outcome (its lease,
-//! its subject, a limit, what it saw of the state, what it would do to it) is asked in the check, so that the savepoint is rolled back only when
-//! the engine itself refuses a value. What a group counts, and what it does to sites, is added up and written once at its end. The order
+//! Decision: an outcome is first *checked*, which only reads, and then *applied*. What can refuse an outcome (its lease, its subject, a limit,
+//! what it saw of the state, what it would do to it) is asked in the check, so that nothing has to be undone but when the engine itself refuses
+//! a value, which is as good as never. So a group is applied without savepoints, each of which would copy every page that its outcome
+//! touches; if the engine does refuse something, all of the group is undone, and done once more with a savepoint for each
+//! outcome ([`Guard`]). What a group counts, and what it does to sites, is added up and written once at its end. The order
 //! of the checks is the order in which [`Rejection`] lists them: whoever lost the lease learns nothing else.
 
 use super::datasets::Origin;
+use super::known::Fact;
+use super::notes::Notes;
 use super::requests::Subject;
-use super::sites::{SiteCache, Touched};
+use super::sites::Touched;
 use super::trouble::Done;
 use super::{counters, crawls, requests, state};
 use nephila_model::{
     Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, FailureReason, Group, Outcome, Rejection, RequestId,
-    Shard, SkipReason, StatsDelta, Subject as Decides, Verdict,
+    Shard, SkipReason, StatsDelta, Subject as Decides, UniqueKey, Verdict,
 };
 use rusqlite::Connection;
+use std::collections::HashSet;
 use url::Url;
 
+/// What becomes of a group of which the engine refuses a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// The group is refused ([`super::trouble::Trouble::refused_value`]), and its transaction must be undone.
+    None,
+    /// The outcome with the value is refused, and the rest stands.
+    EachOutcome,
+}
+
 /// Commits a group inside the transaction of `connection`.
-pub(crate) fn group(connection: &Connection, sites: &mut SiteCache, crawl: CrawlId, group: &Group) -> Done<Vec<CommitResult>> {
-    let mut commit = Commit::begin(connection, sites, crawl, group.limits)?;
+pub(crate) fn group(
+    connection: &Connection,
+    notes: &mut Notes,
+    crawl: CrawlId,
+    group: &Group,
+    guard: Guard,
+) -> Done<Vec<CommitResult>> {
+    let mut commit = Commit::begin(connection, notes, crawl, group.limits, guard)?;
     let results = group.outcomes.iter().map(|outcome| commit.outcome(outcome)).collect::<Done<_>>()?;
     commit.end()?;
     Ok(results)
@@ -28,7 +48,10 @@ pub(crate) fn group(connection: &Connection, sites: &mut SiteCache, crawl: Crawl
 /// A group on its way.
 pub(super) struct Commit<'a> {
     pub(super) connection: &'a Connection,
-    pub(super) sites: &'a mut SiteCache,
+    pub(super) notes: &'a mut Notes,
+    guard: Guard,
+    /// Keys that this transaction has accepted: no note of them is taken before it is committed.
+    pub(super) fresh: HashSet<UniqueKey>,
     pub(super) crawl: crawls::Standing,
     limits: CommitLimits,
     items: u64,
@@ -46,6 +69,8 @@ pub(super) struct Change {
     pub(super) touched: Touched,
     pub(super) accepted: i64,
     pub(super) items: u64,
+    pub(super) fresh: Vec<UniqueKey>,
+    learnt: Vec<Fact>,
     ended: u64,
 }
 
@@ -65,12 +90,14 @@ enum Deed<'a> {
 }
 
 impl<'a> Commit<'a> {
-    fn begin(connection: &'a Connection, sites: &'a mut SiteCache, crawl: CrawlId, limits: CommitLimits) -> Done<Self> {
+    fn begin(connection: &'a Connection, notes: &'a mut Notes, crawl: CrawlId, limits: CommitLimits, guard: Guard) -> Done<Self> {
         let count = |counter| counters::get(connection, crawl, &counter);
         let crawl_row = crawls::standing(connection, crawl)?;
         Ok(Self {
             connection,
-            sites,
+            notes,
+            guard,
+            fresh: HashSet::new(),
             limits,
             items: if limits.max_items.is_some() { count(Counter::Items)? } else { 0 },
             ended: if limits.max_requests.is_some() { count(Counter::Finished)? + count(Counter::Failed)? } else { 0 },
@@ -96,8 +123,13 @@ impl<'a> Commit<'a> {
             Ok(checked) => checked,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        self.run("SAVEPOINT outcome")?;
         let mut change = Change::default();
+        if self.guard == Guard::None {
+            let applied = self.apply(outcome, checked, &mut change)?;
+            self.absorb(change, outcome);
+            return Ok(Ok(applied));
+        }
+        self.run("SAVEPOINT outcome")?;
         match self.apply(outcome, checked, &mut change) {
             Ok(applied) => {
                 self.run("RELEASE outcome")?;
@@ -108,8 +140,11 @@ impl<'a> Commit<'a> {
                 let Some(words) = trouble.refused_value() else { return Err(trouble) };
                 self.run("ROLLBACK TO outcome")?;
                 self.run("RELEASE outcome")?;
-                // It may know sites that were rolled back.
-                self.sites.clear();
+                // Some of the sites may never have been, and what was accepted was not.
+                self.notes.sites.clear();
+                for key in change.fresh {
+                    self.fresh.remove(&key);
+                }
                 Ok(Err(Rejection::Engine(words)))
             }
         }
@@ -123,6 +158,7 @@ impl<'a> Commit<'a> {
     fn absorb(&mut self, change: Change, outcome: &Outcome) {
         self.stats.merge(&change.stats);
         self.touched.merge(change.touched);
+        self.notes.learnt.extend(change.learnt);
         self.last_id += change.accepted;
         self.items += change.items;
         self.ended += change.ended;
@@ -166,7 +202,7 @@ impl<'a> Commit<'a> {
             return Ok(Err(Rejection::StateConflict { what }));
         }
         if let Deed::Decide(subject, Verdict::Handled { final_key, final_url, .. }) = deed {
-            let taken = requests::final_taken(self.connection, self.crawl.id, subject.label.as_deref(), final_key)?;
+            let taken = requests::final_taken_before(self.connection, self.crawl.id, &subject, final_key)?;
             deed = match &outcome.verdict {
                 Some(verdict) if !taken => Deed::Decide(subject, verdict),
                 _ => Deed::SkipDuplicate(subject, final_url),
@@ -228,7 +264,7 @@ impl<'a> Commit<'a> {
 
     // What every verdict does: the request leaves the ready ones, its site has had its turn, and it is no suspect any more.
     fn serve(&self, subject: &Subject, outcome: &Outcome, change: &mut Change) -> Done<()> {
-        change.touched.ready(subject.site, if subject.ready { -1 } else { 0 });
+        change.touched.changed(subject.site);
         change.touched.served(subject.site, self.turn + 1, outcome.site_next_allowed);
         if self.crawl.suspect == Some(subject.id.0) {
             crawls::clear_suspect(self.connection, self.crawl.id, subject.id)?;
@@ -256,9 +292,9 @@ impl<'a> Commit<'a> {
             }
             Verdict::Skipped { reason, final_url } => self.skip(subject.id, reason.code(), final_url.as_ref(), change)?,
             Verdict::Moved { url, site, chain, spec } => {
-                let row = self.sites.row(self.connection, self.crawl.id, site)?;
+                let row = self.notes.sites.row(self.connection, self.crawl.id, site)?;
                 let request = requests::relocate(self.connection, subject, row, url, chain, spec)?;
-                change.touched.ready(row, 1);
+                change.touched.gained(row, subject.position.priority);
                 applied.moved = Some(request);
             }
         }
@@ -278,6 +314,11 @@ impl<'a> Commit<'a> {
 }
 
 impl Change {
+    /// A row with this key is on the disk once this is committed; if it waits, it does so at this depth or a lesser one.
+    pub(super) fn learn(&mut self, crawl: CrawlId, key: UniqueKey, depth: u32) {
+        self.learnt.push(Fact { crawl, key, depth: Some(depth) });
+    }
+
     fn end_of(&mut self, subject: &Subject) {
         self.stats.add(Counter::EndedAfterRetries(subject.retry_count), 1);
         self.ended += 1;

@@ -179,7 +179,7 @@ fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<()> {
     delta.add(Counter::Error(reason.code.as_str().to_owned()), 1);
     counters::add(connection, crawl, &delta)?;
     let mut touched = Touched::default();
-    touched.ready(subject.site, if subject.ready { -1 } else { 0 });
+    touched.changed(subject.site);
     touched.settle(connection)
 }
 

@@ -2,6 +2,7 @@
 
 use super::commit::{Change, Commit};
 use super::datasets::{self, Origin};
+use super::known::Recall;
 use super::requests::Seen;
 use super::trouble::Done;
 use super::{crawls, key_values, requests, state};
@@ -38,26 +39,44 @@ impl Commit<'_> {
     }
 
     fn accept(&mut self, new: &NewRequest, change: &mut Change, applied: &mut Applied) -> Done<()> {
-        match requests::seen(self.connection, self.crawl.id, &new.unique_key, new.depth)? {
-            Seen::Never => {}
-            Seen::Before => return Ok(()),
+        if self.was_accepted(new, change, applied)? {
+            return Ok(());
+        }
+        let site = self.notes.sites.row(self.connection, self.crawl.id, &new.site)?;
+        let id = RequestId(self.last_id + change.accepted + 1);
+        let request = requests::insert(self.connection, (self.crawl.id, self.crawl.order), id, site, new)?;
+        self.fresh.insert(new.unique_key);
+        change.fresh.push(new.unique_key);
+        change.learn(self.crawl.id, new.unique_key, new.depth);
+        change.accepted += 1;
+        change.touched.gained(site, new.priority);
+        change.stats.add(Counter::Requests, 1);
+        applied.accepted.push(request);
+        Ok(())
+    }
+
+    /// Whether the key was accepted before (S1). If its request waits, it keeps the lesser depth.
+    fn was_accepted(&self, new: &NewRequest, change: &mut Change, applied: &mut Applied) -> Done<bool> {
+        let crawl = self.crawl.id;
+        match self.notes.known.recall_one(crawl, &new.unique_key) {
+            // Its row is as shallow already, or waits no more.
+            Recall::Known(Some(depth)) if depth <= new.depth => return Ok(true),
+            Recall::Never if !self.fresh.contains(&new.unique_key) => return Ok(false),
+            _ => {}
+        }
+        match requests::seen(self.connection, crawl, &new.unique_key, new.depth)? {
+            Seen::Never => return Ok(false),
+            Seen::Before(depth) => change.learn(crawl, new.unique_key, depth),
             Seen::Shallower(shallower) => {
+                change.learn(crawl, new.unique_key, shallower.depth);
                 // One that this outcome accepted itself is told as it is now.
                 let own = usize::try_from(shallower.request.0 - self.last_id - 1).ok();
                 match own.and_then(|at| applied.accepted.get_mut(at)) {
                     Some(accepted) => accepted.depth = shallower.depth,
                     None => applied.shallower.push(shallower),
                 }
-                return Ok(());
             }
         }
-        let site = self.sites.row(self.connection, self.crawl.id, &new.site)?;
-        let id = RequestId(self.last_id + change.accepted + 1);
-        let request = requests::insert(self.connection, (self.crawl.id, self.crawl.order), id, site, new)?;
-        change.accepted += 1;
-        change.touched.ready(site, 1);
-        change.stats.add(Counter::Requests, 1);
-        applied.accepted.push(request);
-        Ok(())
+        Ok(true)
     }
 }

@@ -9,8 +9,12 @@ mod commit;
 mod counters;
 mod crawls;
 mod datasets;
+mod desk;
 mod effects;
 mod key_values;
+mod known;
+mod learning;
+mod notes;
 mod requests;
 mod rows;
 mod schema;
@@ -27,6 +31,7 @@ pub(crate) use rows::{Backed, Rows};
 pub use status::read_status;
 
 use crate::{JobDir, JobLock, StoreError};
+use known::KnownKeys;
 
 /// What a commit that was acknowledged survives (S5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +54,7 @@ impl SqliteStore {
     /// # Errors
     /// S8: [`StoreError::NewerFormat`], [`StoreError::NotAJob`], [`StoreError::Damaged`], and then nothing has changed.
     pub fn open(dir: JobDir, lock: JobLock, durability: Durability) -> Result<Self, StoreError> {
-        Ok(Self { rows: Rows::in_file(&dir, lock, durability)? })
+        Ok(Self { rows: Rows::in_file(&dir, lock, durability, KnownKeys::new())? })
     }
 }
 

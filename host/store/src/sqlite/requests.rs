@@ -1,9 +1,11 @@
 //! The queue: rows of requests, and how they are found.
 //!
 //! Decision: a row stays for ever, since its key is the dedup (S1), and moves between partial indexes as it moves through its life: ready
-//! rows by site and order, undue rows by time, handled rows by where they ended. So a claim sees ready rows alone, however many others
-//! there are (S6). What equals its default takes no room: NULL for the original URL that is the URL, an empty chain, a plain spec.
+//! rows by site and order, undue rows by time, redirected rows by where they ended. So a claim sees ready rows alone, however many others
+//! there are (S6). What equals its default takes no room: NULL for the original URL that is the URL, an empty chain, a
+//! plain spec, and the key and URL of a page that answered where it was asked for.
 
+use super::known::Fact;
 use super::trouble::{Done, Trouble};
 use crate::{CrawlOrder, SiteWindow};
 use nephila_model::{
@@ -20,8 +22,12 @@ pub(crate) const NEXT_DUE: &str = "SELECT not_before FROM requests
     WHERE crawl = ?1 AND state = 0 AND not_before IS NOT NULL ORDER BY not_before LIMIT 1";
 pub(crate) const DUE: &str = "SELECT id, site FROM requests
     WHERE crawl = ?1 AND state = 0 AND not_before IS NOT NULL AND not_before <= ?2 ORDER BY not_before LIMIT ?3";
-pub(crate) const FINAL_TAKEN: &str = "SELECT 1 FROM requests
+/// A request that was redirected to the key.
+pub(crate) const ENDED_THERE: &str = "SELECT 1 FROM requests
     WHERE crawl = ?1 AND ifnull(label, '') = ?2 AND final_key = ?3 AND state = 1";
+/// The request whose own key it is.
+pub(crate) const BEGAN_AND_ENDED_THERE: &str = "SELECT 1 FROM requests
+    WHERE crawl = ?1 AND key = ?3 AND state = 1 AND final_key IS NULL AND ifnull(label, '') = ?2";
 
 /// Ranks of forefront requests: before all others whatever the crawl's order, and last in first out among themselves.
 const FOREFRONT: i64 = -(1 << 61);
@@ -32,8 +38,6 @@ pub(crate) struct Subject {
     pub(crate) id: RequestId,
     pub(crate) site: SiteId,
     pub(crate) shard: u16,
-    /// Whether it waits for no time.
-    pub(crate) ready: bool,
     pub(crate) position: Position,
     pub(crate) key: UniqueKey,
     pub(crate) url: String,
@@ -45,7 +49,7 @@ pub(crate) struct Subject {
 
 /// The request, if it is pending.
 pub(crate) fn pending(connection: &Connection, crawl: CrawlId, id: RequestId) -> Done<Option<Subject>> {
-    let query = "SELECT site, (SELECT shard FROM sites WHERE sites.id = site), not_before IS NULL, priority, rank, key, url,
+    let query = "SELECT site, (SELECT shard FROM sites WHERE sites.id = site), priority, rank, key, url,
             original_url, label, depth, retry_count
         FROM requests WHERE id = ?1 AND crawl = ?2 AND state = 0";
     let read = |row: &Row<'_>| {
@@ -53,14 +57,13 @@ pub(crate) fn pending(connection: &Connection, crawl: CrawlId, id: RequestId) ->
             id,
             site: SiteId(row.get(0)?),
             shard: row.get(1)?,
-            ready: row.get(2)?,
-            position: Position { priority: row.get(3)?, rank: row.get(4)? },
-            key: UniqueKey::from_bytes(row.get(5)?),
-            url: row.get(6)?,
-            original_url: row.get(7)?,
-            label: row.get(8)?,
-            depth: row.get(9)?,
-            retry_count: row.get(10)?,
+            position: Position { priority: row.get(2)?, rank: row.get(3)? },
+            key: UniqueKey::from_bytes(row.get(4)?),
+            url: row.get(5)?,
+            original_url: row.get(6)?,
+            label: row.get(7)?,
+            depth: row.get(8)?,
+            retry_count: row.get(9)?,
         })
     };
     Ok(connection.prepare_cached(query)?.query_row(params![id.0, crawl.0], read).optional()?)
@@ -75,19 +78,21 @@ pub(crate) fn last_id(connection: &Connection) -> Done<i64> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Seen {
     Never,
-    Before,
+    /// Before. If its request waits, it does so at this depth or a lesser one.
+    Before(u32),
     /// Before, and its request waits at this lesser depth from now on.
     Shallower(Shallower),
 }
 
 /// Whether the key was accepted before (S1). If that request still waits, it keeps the lesser depth.
 pub(crate) fn seen(connection: &Connection, crawl: CrawlId, key: &UniqueKey, depth: u32) -> Done<Seen> {
-    let query = "SELECT id, site, state = 0 AND depth > ?3 FROM requests WHERE crawl = ?1 AND key = ?2";
+    let query = "SELECT id, site, CASE state WHEN 0 THEN depth ELSE 0 END FROM requests WHERE crawl = ?1 AND key = ?2";
     let read = |row: &Row<'_>| {
         let shallower = Shallower { request: RequestId(row.get(0)?), site: SiteId(row.get(1)?), depth };
-        Ok(if row.get(2)? { Seen::Shallower(shallower) } else { Seen::Before })
+        let before: u32 = row.get(2)?;
+        Ok(if before > depth { Seen::Shallower(shallower) } else { Seen::Before(before) })
     };
-    let found = connection.prepare_cached(query)?.query_row(params![crawl.0, key.as_bytes(), depth], read).optional()?;
+    let found = connection.prepare_cached(query)?.query_row(params![crawl.0, key.as_bytes()], read).optional()?;
     if let Some(Seen::Shallower(row)) = found {
         connection.prepare_cached("UPDATE requests SET depth = ?2 WHERE id = ?1")?.execute(params![row.request.0, depth])?;
     }
@@ -139,9 +144,11 @@ pub(crate) fn insert(
 
 /// Done. Its final key is taken from here on.
 pub(crate) fn handle(connection: &Connection, subject: &Subject, key: &UniqueKey, url: &Url, status: u16) -> Done<()> {
-    let update = "UPDATE requests SET state = 1, not_before = NULL, final_key = ?2, final_url = nullif(?3, url), status = ?4,
+    let update = "UPDATE requests SET state = 1, not_before = NULL, final_key = ?2, final_url = ?3, status = ?4,
         reason = NULL, message = NULL WHERE id = ?1";
-    connection.prepare_cached(update)?.execute(params![subject.id.0, key.as_bytes(), url.as_str(), status])?;
+    let final_key = (*key != subject.key).then_some(key.as_bytes());
+    let final_url = (url.as_str() != subject.url).then_some(url.as_str());
+    connection.prepare_cached(update)?.execute(params![subject.id.0, final_key, final_url, status])?;
     Ok(())
 }
 
@@ -252,6 +259,18 @@ pub(crate) fn wake(connection: &Connection, crawl: CrawlId, now: Timestamp, limi
     Ok(due.into_iter().map(|(_, site)| site).collect())
 }
 
+/// The keys of the requests after an id, in the order of ids, at most `limit`; `passed` is told each id.
+pub(crate) fn keys_after(connection: &Connection, id: i64, limit: usize, mut passed: impl FnMut(i64)) -> Done<Vec<Fact>> {
+    let query = "SELECT id, crawl, key, CASE state WHEN 0 THEN depth ELSE 0 END FROM requests WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let read = |row: &Row<'_>| {
+        passed(row.get(0)?);
+        Ok(Fact { crawl: CrawlId(row.get(1)?), key: UniqueKey::from_bytes(row.get(2)?), depth: Some(row.get(3)?) })
+    };
+    let facts =
+        connection.prepare_cached(query)?.query_map(params![id, super::sql_limit(limit)], read)?.collect::<Result<_, _>>()?;
+    Ok(facts)
+}
+
 /// Which keys were accepted.
 pub(crate) fn known(connection: &Connection, crawl: CrawlId, keys: &[UniqueKey]) -> Done<Vec<bool>> {
     let mut statement = connection.prepare_cached("SELECT 1 FROM requests WHERE crawl = ?1 AND key = ?2")?;
@@ -288,7 +307,22 @@ pub(crate) fn lookup(connection: &Connection, crawl: CrawlId, keys: &[UniqueKey]
 
 /// Whether a handled request of the label ended at the key.
 pub(crate) fn final_taken(connection: &Connection, crawl: CrawlId, label: Option<&str>, key: &UniqueKey) -> Done<bool> {
-    Ok(connection.prepare_cached(FINAL_TAKEN)?.exists(params![crawl.0, label.unwrap_or_default(), key.as_bytes()])?)
+    for query in [ENDED_THERE, BEGAN_AND_ENDED_THERE] {
+        if connection.prepare_cached(query)?.exists(params![crawl.0, label.unwrap_or_default(), key.as_bytes()])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The same, of others than a request that waits.
+pub(crate) fn final_taken_before(connection: &Connection, crawl: CrawlId, subject: &Subject, key: &UniqueKey) -> Done<bool> {
+    let label = subject.label.as_deref();
+    if *key != subject.key {
+        return final_taken(connection, crawl, label, key);
+    }
+    // Nobody else has its key, so that whoever is there already was redirected.
+    Ok(connection.prepare_cached(ENDED_THERE)?.exists(params![crawl.0, label.unwrap_or_default(), key.as_bytes()])?)
 }
 
 fn queued(row: &Row<'_>) -> Done<QueuedRequest> {
@@ -313,6 +347,9 @@ fn queued(row: &Row<'_>) -> Done<QueuedRequest> {
 }
 
 fn spec_text(spec: &RequestSpec) -> Done<Option<String>> {
+    if *spec == RequestSpec::default() {
+        return Ok(None);
+    }
     Ok(Some(json(spec)?).filter(|text| text != "{}"))
 }
 

@@ -1,12 +1,17 @@
 //! What both stores are: two workers over one database, and each call of [`Store`] as a task for one of them.
 //!
-//! Decision: calls that only read go to the connection that reads, so that claims do not wait for a commit. They see every commit that was
-//! answered before they began. A database in memory has one connection for both.
+//! Decision: calls that only read go to the connection that reads, so that claims do not wait for a commit. They see every commit
+//! that was answered before they began. A database in memory has one connection for both.
 
+use super::commit::Guard;
 use super::datasets::Cut;
+use super::desk::{Desk, Log};
+use super::known::{Fact, KnownKeys, Recall};
+use super::learning::Learning;
+use super::notes::Notes;
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
-use super::worker::{Desk, Log, Worker};
+use super::worker::Worker;
 use super::{Durability, commit, counters, crawls, datasets, key_values, requests, schema, sinks, sites, state};
 use crate::{
     Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, JobDir, JobLock, OpenedCrawl, SinkRecord, SiteHead,
@@ -14,10 +19,11 @@ use crate::{
 };
 use async_trait::async_trait;
 use nephila_model::{
-    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KvStoreName, KvValue, Lease, RequestId, RequestStatus, SiteId,
-    StateVersion, Statistics, Timestamp, UniqueKey,
+    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KeyStanding, KvStoreName, KvValue, Lease, RequestId, RequestStatus,
+    SiteId, StateVersion, Statistics, Timestamp, UniqueKey,
 };
 use rusqlite::Connection;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A database with its workers.
@@ -26,32 +32,46 @@ pub struct Rows {
     reader: Arc<Worker>,
     writer: Arc<Worker>,
     lock: Mutex<Option<JobLock>>,
+    known: Arc<KnownKeys>,
+    // Whether the keys on the disk are being taken in.
+    learns: AtomicBool,
 }
 
 impl Rows {
     /// In a job's file.
-    pub(crate) fn in_file(dir: &JobDir, lock: JobLock, durability: Durability) -> Result<Self, StoreError> {
+    pub(crate) fn in_file(dir: &JobDir, lock: JobLock, durability: Durability, known: KnownKeys) -> Result<Self, StoreError> {
         let path = dir.database();
         let what: Arc<str> = path.display().to_string().into();
+        let known = Arc::new(known);
+        let notes = || Notes::new(known.clone());
         let told = |trouble: Trouble| trouble.into_error("open the job", &what);
         let found = schema::inspect(dir)?;
         let log = if found == schema::Found::AtRest { Log::New } else { Log::Kept };
-        let writer =
-            schema::open_writer(dir, found, durability).and_then(|connection| Desk::new(connection, log)).map_err(told)?;
+        let writer = schema::open_writer(dir, found, durability)
+            .and_then(|connection| Desk::new(connection, log, notes()))
+            .map_err(told)?;
         let writer = writer.at(&path).map_err(|cause| StoreError::Folder { dir: dir.path().to_owned(), cause })?;
         let writer = Worker::start("writer", what.clone(), writer)?;
-        let reader = schema::open_reader(&path).and_then(|connection| Desk::new(connection, Log::Foreign)).map_err(told)?;
+        let reader =
+            schema::open_reader(&path).and_then(|connection| Desk::new(connection, Log::Foreign, notes())).map_err(told)?;
         let reader = Worker::start("reader", what.clone(), reader)?;
-        Ok(Self { reader: Arc::new(reader), writer: Arc::new(writer), lock: Mutex::new(Some(lock)) })
+        Ok(Self {
+            reader: Arc::new(reader),
+            writer: Arc::new(writer),
+            lock: Mutex::new(Some(lock)),
+            known,
+            learns: AtomicBool::new(false),
+        })
     }
 
     /// In memory.
     pub(crate) fn in_memory() -> Result<Self, StoreError> {
         let what: Arc<str> = "the store in memory".into();
-        let desk = schema::open_in_memory().and_then(|connection| Desk::new(connection, Log::Kept));
+        let known = Arc::new(KnownKeys::new());
+        let desk = schema::open_in_memory().and_then(|connection| Desk::new(connection, Log::Kept, Notes::new(known.clone())));
         let desk = desk.map_err(|trouble| trouble.into_error("start", &what))?;
         let worker = Arc::new(Worker::start("memory", what, desk)?);
-        Ok(Self { reader: worker.clone(), writer: worker, lock: Mutex::new(None) })
+        Ok(Self { reader: worker.clone(), writer: worker, lock: Mutex::new(None), known, learns: AtomicBool::new(false) })
     }
 
     async fn read<T: Send + 'static>(
@@ -62,9 +82,46 @@ impl Rows {
         self.reader.call(action, |desk| work(&desk.connection)).await
     }
 
+    // The first piece at once, so that a small job's keys are all known when its crawl is opened, and the rest while nobody asks
+    // the reading side for anything. No read that fails in it is an error: the crawl is open by now.
+    async fn learn_keys(&self) -> Result<(), StoreError> {
+        let mut learning = Learning::new(self.known.clone());
+        let begin = move |desk: &mut Desk| {
+            desk.set_chore(Box::new(move |rows| learning.piece(rows)));
+            desk.do_chore();
+            Ok(())
+        };
+        self.reader.call("read the keys", begin).await
+    }
+
+    /// Which of these keys are on the disk.
+    async fn look_up(&self, crawl: CrawlId, keys: Vec<UniqueKey>) -> Result<Vec<bool>, StoreError> {
+        let known = self.known.clone();
+        let look = move |rows: &Connection| {
+            let found = requests::known(rows, crawl, &keys)?;
+            let there = keys.into_iter().zip(&found).filter(|(_, there)| **there);
+            // This connection sees nothing that is not committed.
+            known.learn(there.map(|(key, _)| Fact { crawl, key, depth: None }));
+            Ok(found)
+        };
+        self.read("look keys up", look).await
+    }
+
     /// The side that writes; for tests that arrange what the trait cannot.
     pub(crate) fn writer(&self) -> &Worker {
         &self.writer
+    }
+}
+
+/// What a key is to a page at this depth, by what is remembered of it and, where that is nothing sure, by whether it was found on
+/// the disk.
+const fn answer(recalled: Recall, found: bool, depth: u32) -> KeyStanding {
+    match recalled {
+        Recall::Known(Some(least)) if least <= depth => KeyStanding::Settled,
+        Recall::Known(_) => KeyStanding::MayBeDeeper,
+        Recall::Never => KeyStanding::New,
+        Recall::Unsure if found => KeyStanding::MayBeDeeper,
+        Recall::Unsure => KeyStanding::New,
     }
 }
 
@@ -86,6 +143,9 @@ impl<T: Backed> Store for T {
         };
         let opened = self.rows().writer().call("open the crawl", open).await?;
         // Nothing can be refused any more.
+        if !self.rows().learns.swap(true, Ordering::Relaxed) {
+            self.rows().learn_keys().await?;
+        }
         if let Some(lock) = self.rows().lock.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             lock.say_who();
         }
@@ -123,7 +183,7 @@ impl<T: Backed> Store for T {
         let wake = move |rows: &Connection| {
             let mut touched = Touched::default();
             for site in requests::wake(rows, crawl, now, limit)? {
-                touched.ready(site, 1);
+                touched.changed(site);
             }
             touched.settle(rows)?;
             let sites = touched.sites().map(|site| sites::head_of(rows, site)).collect::<Done<_>>()?;
@@ -135,7 +195,12 @@ impl<T: Backed> Store for T {
     async fn commit(&self, crawl: CrawlId, group: Group) -> Result<Vec<CommitResult>, StoreError> {
         let work = move |desk: &mut Desk| {
             desk.check_place()?;
-            desk.write(|rows, sites| commit::group(rows, sites, crawl, &group))
+            let mut attempt = |guard| desk.write(|rows, notes| commit::group(rows, notes, crawl, &group, guard));
+            match attempt(Guard::None) {
+                // Once more, so that it fails alone.
+                Err(trouble) if trouble.refused_value().is_some() => attempt(Guard::EachOutcome),
+                done => done,
+            }
         };
         self.rows().writer().call("commit", work).await
     }
@@ -161,9 +226,21 @@ impl<T: Backed> Store for T {
         self.rows().read("read errors", move |rows| counters::errors(rows, crawl, limit)).await
     }
 
-    async fn known(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<bool>, StoreError> {
-        let keys = keys.to_vec();
-        self.rows().read("look keys up", move |rows| requests::known(rows, crawl, &keys)).await
+    async fn standing(&self, crawl: CrawlId, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, StoreError> {
+        let rows = self.rows();
+        if rows.reader.is_closed() {
+            return Err(StoreError::Closed);
+        }
+        let recalled = rows.known.recall(crawl, keys);
+        let unsure = keys.iter().zip(&recalled).filter(|(_, recalled)| **recalled == Recall::Unsure);
+        let asked: Vec<UniqueKey> = unsure.map(|(key, _)| *key).collect();
+        let found = if asked.is_empty() { Vec::new() } else { rows.look_up(crawl, asked).await? };
+        let mut found = found.into_iter();
+        let answers = recalled.into_iter().map(|recalled| {
+            let is_there = recalled == Recall::Unsure && found.next().unwrap_or(false);
+            answer(recalled, is_there, depth)
+        });
+        Ok(answers.collect())
     }
 
     async fn lookup(&self, crawl: CrawlId, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, StoreError> {

@@ -1,69 +1,78 @@
 //! Sites: their rows, and the heads of their queues.
 //!
-//! Decision: what a claim needs to know of a site (how many of its requests are ready, how high the first of them stands, whose turn it
-//! is) is kept in the site's row and made true again at the end of every group, for the sites that the group touched, with one
-//! seek in the index of ready requests. So a claim is a read of an index that holds ready sites alone (S6). What it costs: a
-//! write to the row of every touched site per group.
+//! Decision: what a claim needs to know of a site (whether some of its requests are ready, how high the first of them stands, whose turn it
+//! is) is kept in the site's row and made true again at the end of every group, for the sites that the group touched. So a claim is a
+//! read of an index that holds ready sites alone (S6). How many are ready is not kept: a site that only gains requests, none
+//! of them higher than its head, stays as it is, and a page with links to twenty sites writes none of their rows. Where a request
+//! went, one seek in the index of ready requests finds the new head.
 
 use super::trouble::Done;
 use crate::{SiteHead, SiteOrder};
 use nephila_model::{CrawlId, SiteId, SiteKey, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, HashMap};
 
-/// Site rows that are remembered; beyond it, all are forgotten (S9).
-const REMEMBERED: usize = 4_096;
+/// Site rows that are remembered at least, and half of those that are at most: about 4 MB (S9).
+const REMEMBERED: usize = 16_384;
 
 pub(crate) const READY_BY_HEAD: &str = "SELECT id, key, head_priority, next_allowed FROM sites
     WHERE crawl = ?1 AND ready > 0 ORDER BY head_priority DESC, turn, id LIMIT ?2";
 pub(crate) const READY_BY_TURN: &str = "SELECT id, key, head_priority, next_allowed FROM sites
     WHERE crawl = ?1 AND ready > 0 ORDER BY turn, id LIMIT ?2";
-pub(crate) const SETTLE: &str = "UPDATE sites SET
-        ready = ready + :ready,
-        head_priority = ifnull((SELECT priority FROM requests WHERE site = :id AND state = 0 AND not_before IS NULL
-            ORDER BY priority DESC, rank LIMIT 1), 0),
-        turn = ifnull(:turn, turn),
-        next_allowed = max(next_allowed, ifnull(:next_allowed, next_allowed))
-    WHERE id = :id";
+pub(crate) const HEAD: &str = "SELECT priority FROM requests WHERE site = ?1 AND state = 0 AND not_before IS NULL
+    ORDER BY priority DESC, rank LIMIT 1";
 
 /// The rows of sites that were asked for lately.
 #[derive(Debug, Default)]
-pub(crate) struct SiteCache(HashMap<(CrawlId, SiteKey), SiteId>);
+pub(crate) struct SiteCache {
+    recent: HashMap<(CrawlId, SiteKey), SiteId>,
+    older: HashMap<(CrawlId, SiteKey), SiteId>,
+}
 
 impl SiteCache {
     /// Forgets all, since some may have been rolled back.
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        (self.recent, self.older) = (HashMap::new(), HashMap::new());
     }
 
     /// The row of a site; made if there is none.
     pub(crate) fn row(&mut self, connection: &Connection, crawl: CrawlId, key: &SiteKey) -> Done<SiteId> {
         // A key is cloned per look-up: cheaper than a seek, and the map stays plain.
         let entry = (crawl, key.clone());
-        if let Some(id) = self.0.get(&entry) {
+        if let Some(id) = self.recent.get(&entry) {
             return Ok(*id);
         }
-        let find = "SELECT id FROM sites WHERE crawl = ?1 AND key = ?2";
-        let found = connection.prepare_cached(find)?.query_row(params![crawl.0, key.as_str()], |row| row.get(0)).optional()?;
-        let id = SiteId(match found {
-            Some(id) => id,
-            None => {
-                let make = "INSERT INTO sites (crawl, key, shard) VALUES (?1, ?2, ?3)";
-                connection.prepare_cached(make)?.insert(params![crawl.0, key.as_str(), key.shard().number()])?
-            }
-        });
-        if self.0.len() >= REMEMBERED {
-            self.0.clear();
+        let id = match self.older.get(&entry) {
+            Some(id) => *id,
+            None => find_or_make(connection, crawl, key)?,
+        };
+        if self.recent.len() >= REMEMBERED {
+            self.older = std::mem::take(&mut self.recent);
         }
-        self.0.insert(entry, id);
+        self.recent.insert(entry, id);
         Ok(id)
     }
+}
+
+fn find_or_make(connection: &Connection, crawl: CrawlId, key: &SiteKey) -> Done<SiteId> {
+    let find = "SELECT id FROM sites WHERE crawl = ?1 AND key = ?2";
+    let found = connection.prepare_cached(find)?.query_row(params![crawl.0, key.as_str()], |row| row.get(0)).optional()?;
+    Ok(SiteId(match found {
+        Some(id) => id,
+        None => {
+            let make = "INSERT INTO sites (crawl, key, shard) VALUES (?1, ?2, ?3)";
+            connection.prepare_cached(make)?.insert(params![crawl.0, key.as_str(), key.shard().number()])?
+        }
+    }))
 }
 
 /// What a group did to a site.
 #[derive(Debug, Clone, Copy, Default)]
 struct Touch {
-    ready: i64,
+    /// The highest priority among ready requests that came.
+    gained: Option<i32>,
+    /// Some went, or who came is not known.
+    look: bool,
     turn: Option<i64>,
     next_allowed: Option<Timestamp>,
 }
@@ -73,9 +82,15 @@ struct Touch {
 pub(crate) struct Touched(BTreeMap<SiteId, Touch>);
 
 impl Touched {
-    /// Ready requests came (or went: negative), or the order of the present ones changed (0).
-    pub(crate) fn ready(&mut self, site: SiteId, by: i64) {
-        self.0.entry(site).or_default().ready += by;
+    /// A ready request of this priority came.
+    pub(crate) fn gained(&mut self, site: SiteId, priority: i32) {
+        let touch = self.0.entry(site).or_default();
+        touch.gained = touch.gained.max(Some(priority));
+    }
+
+    /// Ready requests went, or others than [`Touched::gained`] says came.
+    pub(crate) fn changed(&mut self, site: SiteId) {
+        self.0.entry(site).or_default().look = true;
     }
 
     /// The site was served.
@@ -87,9 +102,14 @@ impl Touched {
 
     /// Adds what another one did.
     pub(crate) fn merge(&mut self, other: Self) {
+        if self.0.is_empty() {
+            *self = other;
+            return;
+        }
         for (site, touch) in other.0 {
             let mine = self.0.entry(site).or_default();
-            mine.ready += touch.ready;
+            mine.gained = mine.gained.max(touch.gained);
+            mine.look |= touch.look;
             mine.turn = mine.turn.max(touch.turn);
             mine.next_allowed = mine.next_allowed.max(touch.next_allowed);
         }
@@ -102,14 +122,26 @@ impl Touched {
 
     /// Makes the rows of the touched sites true again.
     pub(crate) fn settle(&self, connection: &Connection) -> Done<()> {
-        let mut statement = connection.prepare_cached(SETTLE)?;
+        let mut gain = connection.prepare_cached(
+            "UPDATE sites SET ready = 1, head_priority = ?2 WHERE id = ?1 AND (ready = 0 OR head_priority < ?2)",
+        )?;
+        let mut head = connection.prepare_cached(HEAD)?;
+        let mut set = connection.prepare_cached(
+            "UPDATE sites SET ready = ?2, head_priority = ?3, turn = ifnull(?4, turn),
+                next_allowed = max(next_allowed, ifnull(?5, next_allowed))
+            WHERE id = ?1",
+        )?;
         for (site, touch) in &self.0 {
-            statement.execute(named_params! {
-                ":id": site.0,
-                ":ready": touch.ready,
-                ":turn": touch.turn,
-                ":next_allowed": touch.next_allowed.map(Timestamp::as_millis),
-            })?;
+            match touch {
+                Touch { gained: Some(priority), look: false, turn: None, next_allowed: None } => {
+                    gain.execute(params![site.0, priority])?;
+                }
+                _ => {
+                    let found: Option<i32> = head.query_row([site.0], |row| row.get(0)).optional()?;
+                    let next_allowed = touch.next_allowed.map(Timestamp::as_millis);
+                    set.execute(params![site.0, found.is_some(), found.unwrap_or(0), touch.turn, next_allowed])?;
+                }
+            }
         }
         Ok(())
     }

@@ -5,169 +5,29 @@
 //! per call (some microseconds). The channel needs no bound: it holds one task per waiting caller. A caller that goes
 //! away does not undo its task.
 
-use super::sites::SiteCache;
-use super::trouble::{Done, Trouble};
+use super::desk::Desk;
+use super::trouble::Done;
 use crate::StoreError;
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvError, TryRecvError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-
-/// Statements that a connection keeps prepared; more than we have.
-const STATEMENTS: usize = 128;
-
-/// What a connection may do with the write-ahead log when it is dropped. Only [`Worker::close`] folds it into the file; a drop leaves
-/// the files as a kill would.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Log {
-    /// There was none when this connection came: what it made it may clear away, as long as it has written nothing.
-    New,
-    /// It has what was committed and not folded yet.
-    Kept,
-    /// It is another connection's.
-    Foreign,
-}
-
-/// So often is a file looked for under its name, at most.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// With less room than this on its disk (64 MiB), the log is folded after each commit: to fold it takes room for what it adds to the file, and
-/// on a disk that is full there would be none.
-const RESERVE: u64 = 64 * 1024 * 1024;
-
-/// The file of a connection, as it was when it was opened. What is written to a file that was removed is gone with the last handle on it,
-/// and nothing but its name tells.
-struct Place {
-    path: PathBuf,
-    file: (u64, u64),
-    seen: Instant,
-}
-
-impl Place {
-    fn of(path: &Path) -> Result<Self, std::io::Error> {
-        let metadata = std::fs::symlink_metadata(path)?;
-        Ok(Self { path: path.to_owned(), file: (metadata.dev(), metadata.ino()), seen: Instant::now() })
-    }
-
-    // That it cannot be looked for is no sign that it is gone.
-    fn look(&mut self) -> Done<()> {
-        let is_there = match Self::of(&self.path) {
-            Ok(found) => found.file == self.file,
-            Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
-        };
-        if !is_there {
-            return Err(Trouble::Damaged("it was removed or replaced while the crawl ran".to_owned()));
-        }
-        self.seen = Instant::now();
-        Ok(())
-    }
-}
-
-/// A connection with what belongs to it.
-pub(crate) struct Desk {
-    pub(crate) connection: Connection,
-    sites: SiteCache,
-    log: Log,
-    place: Option<Place>,
-    /// See [`RESERVE`].
-    pub(crate) reserve: u64,
-}
-
-impl Desk {
-    /// A refusal must leave a log that is there as it is, and no log where none was (S8).
-    pub(crate) fn new(connection: Connection, log: Log) -> Done<Self> {
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log != Log::New)?;
-        Ok(Self { connection, sites: SiteCache::default(), log, place: None, reserve: RESERVE })
-    }
-
-    /// The connection's file is at `path`, and is to be there for as long as it is written to.
-    pub(crate) fn at(mut self, path: &Path) -> Result<Self, std::io::Error> {
-        self.place = Some(Place::of(path)?);
-        Ok(self)
-    }
-
-    /// Whether the file is still where it was, as of the last second.
-    pub(crate) fn check_place(&mut self) -> Done<()> {
-        match &mut self.place {
-            Some(place) if place.seen.elapsed() >= LOOK_EVERY => place.look(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the file is still where it was, now.
-    pub(crate) fn check_place_now(&mut self) -> Done<()> {
-        self.place.as_mut().map_or(Ok(()), Place::look)
-    }
-
-    /// Folds the log into the file and empties it, as far as that is possible: readers may be in it, and the disk may be full.
-    pub(crate) fn fold(&self) {
-        if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
-            tracing::debug!(%error, "the log was not folded");
-        }
-    }
-
-    /// Runs `work` in a transaction: all of it, or nothing. If the disk is full, room is made once, and it is tried again: every commit
-    /// writes whole pages to the log, so that a log holds many times over what it adds to the file.
-    pub(crate) fn write<T>(&mut self, mut work: impl FnMut(&Transaction<'_>, &mut SiteCache) -> Done<T>) -> Done<T> {
-        match self.write_once(&mut work) {
-            Err(trouble) if trouble.is_full_disk() => {
-                self.fold();
-                self.write_once(&mut work)
-            }
-            done => done,
-        }
-        .inspect(|_| self.keep_room())
-    }
-
-    // Waits for no reader: what is folded is written over by the next commits, and that is enough.
-    fn keep_room(&self) {
-        let Some(place) = &self.place else { return };
-        let is_short =
-            rustix::fs::statvfs(&place.path).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < self.reserve);
-        if is_short && let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
-            tracing::debug!(%error, "the log was not folded");
-        }
-    }
-
-    fn write_once<T>(&mut self, work: &mut impl FnMut(&Transaction<'_>, &mut SiteCache) -> Done<T>) -> Done<T> {
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let worked = work(&transaction, &mut self.sites).and_then(|value| {
-            transaction.commit()?;
-            Ok(value)
-        });
-        if worked.is_err() {
-            // It may know sites that were rolled back.
-            self.sites.clear();
-        } else if self.log == Log::New {
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            self.log = Log::Kept;
-        }
-        worked
-    }
-
-    fn close(mut self) -> Done<()> {
-        if let Err(trouble) = self.check_place_now() {
-            // What is there now is not ours to fold or clear away.
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            return Err(trouble);
-        }
-        if self.log != Log::Foreign {
-            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        }
-        self.connection.close().map_err(|(_, error)| Trouble::Sql(error))
-    }
-}
 
 enum Message {
     Work(Box<dyn FnOnce(&mut Desk) + Send>),
     Close(oneshot::Sender<Done<()>>),
+}
+
+// While nobody asks for anything, the desk's chore is done piece by piece.
+fn next(receiver: &mpsc::Receiver<Message>, desk: &mut Desk) -> Result<Message, RecvError> {
+    while desk.has_chore() {
+        match receiver.try_recv() {
+            Ok(message) => return Ok(message),
+            Err(TryRecvError::Empty) => desk.do_chore(),
+            Err(TryRecvError::Disconnected) => return Err(RecvError),
+        }
+    }
+    receiver.recv()
 }
 
 /// The asynchronous side of a [`Desk`].
@@ -182,7 +42,7 @@ impl Worker {
     pub(crate) fn start(name: &str, what: Arc<str>, mut desk: Desk) -> Result<Self, StoreError> {
         let (sender, receiver) = mpsc::channel();
         let run = move || {
-            while let Ok(message) = receiver.recv() {
+            while let Ok(message) = next(&receiver, &mut desk) {
                 match message {
                     Message::Work(work) => work(&mut desk),
                     Message::Close(reply) => {
@@ -213,6 +73,11 @@ impl Worker {
         }
         let done = answer.await.map_err(|_| StoreError::Closed)?;
         done.map_err(|trouble| trouble.into_error(action, &self.what))
+    }
+
+    /// Whether it takes no more calls.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     /// Closes the connection after what was sent before. Calls from here on fail; a second close does nothing.
