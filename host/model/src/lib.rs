@@ -9,6 +9,7 @@ mod effects;
 mod ids;
 mod outcome;
 mod page;
+mod profile;
 mod request;
 mod scope;
 mod site;
@@ -24,9 +25,10 @@ pub use outcome::{
     SkipReason, Subject, Verdict,
 };
 pub use page::{ContentType, Hop, HopKind, Page, Timings};
+pub use profile::{Profile, Step};
 pub use request::{
-    Claim, Header, InvalidRequest, Method, NewRequest, Place, Position, QueuedRequest, Renderer, RequestSpec, RequestState,
-    RequestStatus, StatusRange, parse_target,
+    Claim, Header, InvalidRequest, KeyStanding, Method, NewRequest, Place, Position, QueuedRequest, Renderer, RequestSpec,
+    RequestState, RequestStatus, StatusRange, parse_target,
 };
 pub use scope::Strategy;
 pub use site::{SiteBy, SiteKey};

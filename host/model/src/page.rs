@@ -35,6 +35,8 @@ pub struct Timings {
     pub first_byte: Duration,
     /// From the start of the fetch to the last byte of the body.
     pub total: Duration,
+    /// Of that, and after it, the time for decompressing the body and finding out its character encoding.
+    pub decode: Duration,
 }
 
 /// A media type, split.

@@ -4,6 +4,7 @@ use crate::{Hop, Lease, RequestId, SiteBy, SiteId, SiteKey, UniqueKey};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::sync::Arc;
 use url::Url;
 
 /// An HTTP request method.
@@ -230,10 +231,29 @@ pub struct QueuedRequest {
 /// leaves the row pending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The row as it was read.
-    pub request: QueuedRequest,
+    /// The row as it was read. Shared, since everything along the line looks at it and nothing changes it.
+    pub request: Arc<QueuedRequest>,
     /// The lease on the site's shard under which it was read.
     pub lease: Lease,
+}
+
+/// What is known of a unique key, seen from a page that has found its request at a certain depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyStanding {
+    /// It was never accepted.
+    New,
+    /// It was accepted, and its request may wait at a greater depth: to enqueue it once more may bring it nearer.
+    MayBeDeeper,
+    /// It was accepted, and to enqueue it once more would change nothing.
+    Settled,
+}
+
+impl KeyStanding {
+    /// Whether the key was accepted, ever (S1).
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        !matches!(self, Self::New)
+    }
 }
 
 /// Where a request stands.

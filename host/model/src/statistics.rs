@@ -1,5 +1,6 @@
 //! What is counted. Deltas travel with outcomes and are committed with them, so that statistics never disagree with the work.
 
+use crate::Step;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -36,6 +37,8 @@ pub enum Counter {
     FailedMillis,
     /// Microseconds on a processor inside the plugin.
     PluginMicros,
+    /// Microseconds that a step took, over all requests.
+    StepMicros(Step),
     /// Errors by code, retried ones included.
     Error(String),
     /// Milliseconds that the crawl has run, over all its starts.
@@ -60,6 +63,7 @@ impl fmt::Display for Counter {
             Self::FinishedMillis => f.write_str("finished-millis"),
             Self::FailedMillis => f.write_str("failed-millis"),
             Self::PluginMicros => f.write_str("plugin-micros"),
+            Self::StepMicros(step) => write!(f, "step-micros:{step}"),
             Self::Error(code) => write!(f, "error:{code}"),
             Self::RuntimeMillis => f.write_str("runtime-millis"),
         }
@@ -89,6 +93,7 @@ impl Counter {
             Some(("refused", reason)) => Self::Refused(reason.to_owned()),
             Some(("ended-after-retries", count)) => Self::EndedAfterRetries(count.parse().ok()?),
             Some(("items-of", dataset)) => Self::ItemsOf(dataset.to_owned()),
+            Some(("step-micros", step)) => Self::StepMicros(Step::parse(step)?),
             Some(("status", status)) => Self::Status(status.parse().ok()?),
             Some(("error", code)) => Self::Error(code.to_owned()),
             Some(_) => return None,
@@ -186,6 +191,7 @@ mod tests {
             Counter::FinishedMillis,
             Counter::FailedMillis,
             Counter::PluginMicros,
+            Counter::StepMicros(Step::HostCalls),
             Counter::Error(text()),
             Counter::RuntimeMillis,
         ] {

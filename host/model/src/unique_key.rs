@@ -7,10 +7,14 @@
 use crate::Method;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use url::Url;
+use std::borrow::Cow;
+use url::{Position, Url};
 
 /// The version of [`normalise`]. A job keeps the one it was made with; a store refuses another.
 pub const NORMALISER_VERSION: u32 = 1;
+
+/// Hexadecimal.
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// A request's identity. Two requests with the same key are the same request, for ever (S1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,11 +24,22 @@ impl UniqueKey {
     /// The key of a request: its normalised URL, and for other methods than GET also method and payload.
     #[must_use]
     pub fn of(url: &Url, method: Method, payload: Option<&[u8]>) -> Self {
-        let normal = normalise(url);
+        let normal = normal_form(url);
         match (method, payload) {
             (Method::Get, None) => Self::hash(&[b"url", normal.as_bytes()]),
             _ => Self::hash(&[b"req", method.as_str().as_bytes(), payload.unwrap_or_default(), normal.as_bytes()]),
         }
+    }
+
+    /// The key of a GET of a URL that is given as the WHATWG parser writes it, scheme `http` or `https`, if that text is plainly its own
+    /// normal form. `None` says nothing: parse it, and ask [`UniqueKey::of`].
+    #[must_use]
+    pub fn of_serialised(url: &str) -> Option<Self> {
+        let is_plain = match url.split_once('?') {
+            None => true,
+            Some((_, query)) => !query.is_empty() && !query.contains('&'),
+        };
+        (is_plain && !url.contains('#')).then(|| Self::hash(&[b"url", url.as_bytes()]))
     }
 
     /// The key of a request that gives its own (Crawlee: `uniqueKey`).
@@ -67,7 +82,12 @@ impl UniqueKey {
 
 impl std::fmt::Display for UniqueKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        f.write_str(std::str::from_utf8(&digits).map_err(|_| std::fmt::Error)?)
     }
 }
 
@@ -104,18 +124,46 @@ impl<'de> Deserialize<'de> for UniqueKey {
 /// `name=value` parts sorted. Case, trailing slash and percent-encoding are kept.
 #[must_use]
 pub fn normalise(url: &Url) -> String {
+    normal_form(url).into_owned()
+}
+
+// A key is made for every link of every page, so that a URL which is its own normal form, as most are, is not copied; and what the
+// parser let through into a query needs no encoding again where it is moved to.
+fn normal_form(url: &Url) -> Cow<'_, str> {
+    if url.cannot_be_a_base() {
+        return Cow::Owned(normal_form_of_opaque(url));
+    }
+    let parts = || url.query().into_iter().flat_map(|query| query.split('&')).filter(|part| !part.is_empty());
+    let bare = &url[..Position::AfterPath];
+    match url.query() {
+        None | Some("") => return Cow::Borrowed(bare),
+        Some(query) if !query.contains('&') => return Cow::Borrowed(&url[..Position::AfterQuery]),
+        Some(query) if parts().is_sorted() && !has_empty_part(query) => return Cow::Borrowed(&url[..Position::AfterQuery]),
+        Some(_) => {}
+    }
+    let mut sorted: Vec<&str> = parts().collect();
+    sorted.sort_unstable();
+    let mut normal = String::with_capacity(url.as_str().len());
+    normal.push_str(bare);
+    for (place, part) in sorted.into_iter().enumerate() {
+        normal.push(if place == 0 { '?' } else { '&' });
+        normal.push_str(part);
+    }
+    Cow::Owned(normal)
+}
+
+fn has_empty_part(query: &str) -> bool {
+    query.starts_with('&') || query.ends_with('&') || query.contains("&&")
+}
+
+/// The slow way, for URLs without a hierarchy, as `data:`: where their paths end depends on what follows.
+fn normal_form_of_opaque(url: &Url) -> String {
     let mut normal = url.clone();
     normal.set_fragment(None);
-    match url.query() {
-        None => {}
-        Some("") => normal.set_query(None),
-        Some(query) if query.contains('&') => {
-            let mut parts: Vec<&str> = query.split('&').filter(|part| !part.is_empty()).collect();
-            parts.sort_unstable();
-            let sorted = parts.join("&");
-            normal.set_query(Some(sorted.as_str()).filter(|sorted| !sorted.is_empty()));
-        }
-        Some(_) => {}
+    if let Some(query) = url.query() {
+        let mut parts: Vec<&str> = query.split('&').filter(|part| !part.is_empty()).collect();
+        parts.sort_unstable();
+        normal.set_query(Some(parts.join("&").as_str()).filter(|sorted| !sorted.is_empty()));
     }
     normal.into()
 }
@@ -166,8 +214,50 @@ mod tests {
     #[test]
     fn a_key_never_changes_for_a_url() {
         // Stored rows rely on it.
-        assert_eq!(key("http://example.com/").to_string().len(), 32);
+        assert_eq!(key("http://example.com/").to_string(), "2a33bf1144bdbcd1818c9a490e9726b8");
         let text = serde_json::to_string(&key("http://example.com/")).expect("JSON");
         assert_eq!(serde_json::from_str::<UniqueKey>(&text).expect("a key"), key("http://example.com/"));
+    }
+
+    /// How it is defined, step by step, by the URL parser's own means.
+    fn by_definition(url: &Url) -> String {
+        let mut normal = url.clone();
+        normal.set_fragment(None);
+        match url.query() {
+            None => {}
+            Some("") => normal.set_query(None),
+            Some(query) if query.contains('&') => {
+                let mut parts: Vec<&str> = query.split('&').filter(|part| !part.is_empty()).collect();
+                parts.sort_unstable();
+                let sorted = parts.join("&");
+                normal.set_query(Some(sorted.as_str()).filter(|sorted| !sorted.is_empty()));
+            }
+            Some(_) => {}
+        }
+        normal.into()
+    }
+
+    #[test]
+    fn the_short_ways_give_what_the_definition_gives() {
+        let beginnings =
+            ["http://example.com", "https://u:p@[::1]:8/a b", "data:x ", "file:///c:/", "foo://h/'", "mailto:a@b.example"];
+        let pieces = ["", "a", "=", "&", "&&", "%26", "ä", "'", "\"", " ", "b=1", "?", "/", "+", "\t", "{", "#", "%"];
+        for beginning in beginnings {
+            for first in pieces {
+                for second in pieces {
+                    for third in pieces {
+                        for link in [
+                            format!("{beginning}?{first}{second}{third}"),
+                            format!("{beginning}{first}?{second}#{third}"),
+                            format!("{beginning}?{first}&{second}&{third}#x"),
+                            format!("{beginning}{first}#{second}?{third}"),
+                        ] {
+                            let Ok(url) = Url::parse(&link) else { continue };
+                            assert_eq!(normalise(&url), by_definition(&url), "{link}");
+                        }
+                    }
+                }
+            }
+        }
     }
 }
