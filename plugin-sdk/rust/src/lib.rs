@@ -38,6 +38,11 @@
 //! encoded as a component; `cargo xtask plugins` does both. On any other target the crate compiles too, so
 //! that a plugin's pure functions can be tested with `cargo test`; there is no host there, and calling one panics.
 //!
+//! Every call begins in fresh memory, so that what a plugin's memory holds at its start is what each page costs. `cargo xtask plugins` therefore
+//! links a stack of 128 KiB (rustc's default is 1 MiB; with cargo alone, `-Clink-arg=-zstack-size=131072` in `RUSTFLAGS` does the same),
+//! and the feature `heap`, on by default, allocates from a small piece of that first memory. A handler that recurses deeply traps with that stack:
+//! link a larger one, or recurse less. Large static data costs every page, too.
+//!
 //! | what | where |
 //! |---|---|
 //! | the plugin itself | [`Crawler`], [`plugin!`], [`Manifest`], [`Router`] |
@@ -56,6 +61,8 @@ pub mod crawl;
 pub mod dataset;
 mod document;
 mod error;
+#[cfg(any(test, all(target_arch = "wasm32", not(target_feature = "atomics"), feature = "heap")))]
+mod heap;
 mod json;
 pub mod key_value;
 mod links;
@@ -84,6 +91,11 @@ pub use row::Row;
 
 pub use serde;
 pub use serde_json;
+
+/// Every plugin's, unless it switches the feature `heap` off to bring its own.
+#[cfg(all(target_arch = "wasm32", not(target_feature = "atomics"), feature = "heap"))]
+#[global_allocator]
+static HEAP: heap::Heap = heap::Heap::new();
 
 /// The generated bindings, for what this crate has no words for (yet).
 pub mod raw {
