@@ -1,12 +1,14 @@
 //! The one task that commits outcomes, in groups.
 //!
-//! Decision: when idle it commits at once; what arrives meanwhile forms the next group, bounded by count and bytes. So a lone outcome
-//! waits for nothing, a busy crawl pays one transaction for many pages, and the bounded channel is the back-pressure. It never waits for a
-//! re-run: an outcome in conflict goes back to its task with the reason.
+//! Decision: a group takes in whatever arrives without waiting for it: as long as outcomes come in while the tasks that are ready to run
+//! have their turn, it lets them, [`ROUNDS`] times at most. So a lone outcome is committed at once, no timer is involved, and a busy crawl
+//! pays one transaction for many pages. Groups are bounded by count and bytes, and the bounded channel is the back-pressure. The committer never waits for a re-run:
+//! an outcome in conflict goes back to its task with the reason.
 
-use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome};
+use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, Step};
 use nephila_store::{Store, StoreError};
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
 
 /// Outcomes in one transaction at most.
@@ -14,6 +16,10 @@ const GROUP: usize = 256;
 
 /// Bytes of effects in one transaction, beyond which no further outcome joins it.
 const GROUP_BYTES: usize = 16 << 20;
+
+/// How often a group lets the tasks that are ready to run have their turn before it is committed. With plugins that compute, a turn takes as
+/// long as their ticks.
+const ROUNDS: usize = 2;
 
 /// Outcomes that may wait for the committer.
 const QUEUE: usize = 64;
@@ -26,9 +32,14 @@ pub struct Commits(mpsc::Sender<Letter>);
 
 impl Commits {
     /// Starts the committer of a crawl.
-    pub fn start(store: Arc<dyn Store>, crawl: CrawlId, limits: CommitLimits) -> (Self, tokio::task::JoinHandle<()>) {
+    pub fn start(
+        store: Arc<dyn Store>,
+        crawl: CrawlId,
+        limits: CommitLimits,
+        profile: Arc<Profile>,
+    ) -> (Self, tokio::task::JoinHandle<()>) {
         let (sender, receiver) = mpsc::channel(QUEUE);
-        (Self(sender), tokio::spawn(run(store, crawl, limits, receiver)))
+        (Self(sender), tokio::spawn(run(store, crawl, limits, profile, receiver)))
     }
 
     /// Commits an outcome, and says what the store did with it.
@@ -42,17 +53,42 @@ impl Commits {
     }
 }
 
-async fn run(store: Arc<dyn Store>, crawl: CrawlId, limits: CommitLimits, mut letters: mpsc::Receiver<Letter>) {
-    while let Some(first) = letters.recv().await {
-        let mut bytes = first.0.effects.weight();
-        let mut batch = vec![first];
+async fn gather(first: Letter, letters: &mut mpsc::Receiver<Letter>) -> Vec<Letter> {
+    let mut bytes = first.0.effects.weight();
+    let mut batch = vec![first];
+    for round in 0..=ROUNDS {
+        if round > 0 {
+            tokio::task::yield_now().await;
+            if letters.is_empty() {
+                break;
+            }
+        }
         while batch.len() < GROUP && bytes < GROUP_BYTES {
             let Ok(letter) = letters.try_recv() else { break };
             bytes += letter.0.effects.weight();
             batch.push(letter);
         }
+        if batch.len() >= GROUP || bytes >= GROUP_BYTES {
+            break;
+        }
+    }
+    batch
+}
+
+async fn run(
+    store: Arc<dyn Store>,
+    crawl: CrawlId,
+    limits: CommitLimits,
+    profile: Arc<Profile>,
+    mut letters: mpsc::Receiver<Letter>,
+) {
+    while let Some(first) = letters.recv().await {
+        let batch = gather(first, &mut letters).await;
         let (outcomes, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        match store.commit(crawl, Group { outcomes, limits }).await {
+        let began = Instant::now();
+        let committed = store.commit(crawl, Group { outcomes, limits }).await;
+        profile.since(Step::Commit, began);
+        match committed {
             Ok(results) => {
                 for (reply, result) in replies.into_iter().zip(results) {
                     // A task that no longer listens was dropped; what was committed stays.

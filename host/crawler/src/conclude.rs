@@ -10,10 +10,10 @@ use crate::line::Line;
 use crate::retry::{Chance, next_attempt};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
-    AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, Rejection, SkipReason, StatsDelta, Subject, Timestamp,
-    Verdict,
+    AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, SkipReason, StatsDelta,
+    Step, Subject, Timestamp, Verdict,
 };
-use nephila_plugin::{Call, CallFailure, CallReport, ParsedPage};
+use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage};
 use nephila_store::StoreError;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     crate::crash_hook::at(&page.page().url);
     let report = line.plugin.handle(call(line, visit, Some(Arc::clone(page)))).await;
     let mut stats = StatsDelta::default();
-    count_call(&mut stats, &report);
+    count_call(line, &mut stats, &report);
     let CallReport { effects, ended, .. } = report;
     let failure = match ended {
         Ok(()) => {
@@ -189,7 +189,7 @@ async fn give_up(
     let attempts = visit.claim.request.retry_count + 1;
     let report = line.plugin.failure(call(line, visit, page), &reason, attempts).await;
     let mut stats = StatsDelta::default();
-    count_call(&mut stats, &report);
+    count_call(line, &mut stats, &report);
     if let Err(failure) = report.ended {
         tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
         stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);
@@ -198,15 +198,25 @@ async fn give_up(
 }
 
 fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>) -> Call {
-    let mut request = visit.claim.request.clone();
-    request.url = visit.url.clone();
-    request.spec = visit.spec.clone();
-    request.chain = visit.chain.clone();
-    line.call(Some(Arc::new(request)), page)
+    let request = if visit.has_moved() {
+        Arc::new(QueuedRequest {
+            url: visit.url.clone(),
+            spec: visit.spec.clone(),
+            chain: visit.chain.clone(),
+            ..(*visit.claim.request).clone()
+        })
+    } else {
+        Arc::clone(&visit.claim.request)
+    };
+    line.call(Some(request), page)
 }
 
 /// Counts what a call cost.
-pub fn count_call(stats: &mut StatsDelta, report: &CallReport) {
+pub fn count_call(line: &Line, stats: &mut StatsDelta, report: &CallReport) {
+    let CallMetrics { cpu, host, parse, .. } = report.metrics;
+    line.profile.add(Step::Parse, parse);
+    line.profile.add(Step::HostCalls, host);
+    line.profile.add(Step::Sandbox, cpu.saturating_sub(host).saturating_sub(parse));
     stats.add(Counter::PluginMicros, i64::try_from(report.metrics.cpu.as_micros()).unwrap_or(i64::MAX));
 }
 

@@ -32,7 +32,7 @@ pub async fn finish(line: &Line, lease: Lease) -> Finish {
         let mut stats = StatsDelta::default();
         let effects = if line.plugin.entry_points().finish {
             let report = line.plugin.finish(line.call(None, None)).await;
-            count_call(&mut stats, &report);
+            count_call(line, &mut stats, &report);
             match report.ended {
                 Ok(()) => report.effects,
                 Err(failure) => {

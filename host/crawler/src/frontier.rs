@@ -80,7 +80,7 @@ impl<C> Frontier<C> {
     }
 
     /// The right to decide about a request of a site.
-    pub fn claim_of(&self, request: QueuedRequest, key: &SiteKey) -> Claim {
+    pub fn claim_of(&self, request: Arc<QueuedRequest>, key: &SiteKey) -> Claim {
         Claim { request, lease: self.leases.of(key.shard()) }
     }
 
@@ -301,7 +301,7 @@ mod tests {
                 continue;
             };
             let Next::Queued(request) = turn.next else { panic!("nothing was put back") };
-            let claim = frontier.claim_of(*request, &turn.key);
+            let claim = frontier.claim_of(request, &turn.key);
             let applied = commit(store, crawl, handled(&claim, Some(Timestamp::now().plus(delay)))).await;
             claimed.push(claim.request.url.to_string());
             frontier.land(claim.request.site, claim.request.id);
@@ -341,7 +341,7 @@ mod tests {
         frontier.refill().await.expect("a refill");
         let turn = frontier.claim().expect("a claim");
         let Next::Queued(row) = turn.next else { panic!("nothing was put back") };
-        let claim = frontier.claim_of(*row, &turn.key);
+        let claim = frontier.claim_of(row, &turn.key);
         let allowed = Timestamp::now().plus(delay);
         let applied = commit(&store, opened.record.id, handled(&claim, Some(allowed))).await;
         frontier.land(claim.request.site, claim.request.id);

@@ -16,6 +16,7 @@ mod frontier;
 mod landing;
 mod line;
 mod pace;
+mod profile_log;
 mod progress;
 mod reads;
 mod report;
@@ -31,6 +32,7 @@ mod visit;
 mod walk;
 
 pub use control::{Progress, StopLevel, StopOrder, Stopper, out_of_patience};
+pub use profile_log::{ProfileLog, note_late_steps};
 pub use report::{CrawlReport, CrawlStatus, FinishReason};
 pub use run::run;
 pub use setting_names::{MANIFEST_MEMORY, Setting, SettingError, TABLE as SETTINGS};

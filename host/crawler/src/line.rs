@@ -3,7 +3,7 @@
 use crate::committer::Commits;
 use crate::settings::CrawlSettings;
 use nephila_fetch::Fetcher;
-use nephila_model::{CrawlId, QueuedRequest};
+use nephila_model::{CrawlId, Profile, QueuedRequest};
 use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin, Reads};
 use nephila_store::Store;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub struct Line {
     pub reads: Arc<dyn Reads>,
     /// What all calls of the plugin have in common.
     pub call_settings: Arc<CallSettings>,
+    /// Where the time goes.
+    pub profile: Arc<Profile>,
     /// Held by every handling, exclusively by that of a suspect.
     pub handling: RwLock<()>,
     /// Held by commits that change the state, exclusively by a call that must run alone.

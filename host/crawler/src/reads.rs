@@ -1,7 +1,7 @@
 //! What a call of the plugin can see of the store.
 
 use async_trait::async_trait;
-use nephila_model::{CrawlId, CrawlerId, DatasetName, KvStoreName, KvValue, RequestStatus, StateVersion, UniqueKey};
+use nephila_model::{CrawlId, CrawlerId, DatasetName, KeyStanding, KvStoreName, KvValue, RequestStatus, StateVersion, UniqueKey};
 use nephila_plugin::{DatasetSlice, ReadError, Reads};
 use nephila_store::{Store, StoreError};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ fn failed(error: StoreError) -> ReadError {
 
 #[async_trait]
 impl Reads for StoreReads {
-    async fn known(&self, keys: &[UniqueKey]) -> Result<Vec<bool>, ReadError> {
-        self.store.known(self.crawl, keys).await.map_err(failed)
+    async fn standing(&self, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, ReadError> {
+        self.store.standing(self.crawl, keys, depth).await.map_err(failed)
     }
 
     async fn lookup(&self, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, ReadError> {

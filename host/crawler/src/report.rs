@@ -1,5 +1,6 @@
 //! What a crawl came to.
 
+use crate::profile_log::ProfileLog;
 use nephila_model::Statistics;
 use nephila_store::{Counts, CrawlRecord, ErrorSample};
 use std::fmt;
@@ -121,6 +122,8 @@ pub struct CrawlReport {
     pub elapsed: Duration,
     /// Time on a processor inside the plugin, in this start.
     pub plugin_cpu: Duration,
+    /// Where this start's time went.
+    pub profile: ProfileLog,
     /// Whether this start found nothing to do.
     pub idle: bool,
 }

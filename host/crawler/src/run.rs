@@ -3,13 +3,16 @@
 //! Decision: one task owns the scheduler and all decisions about the crawl as a whole; visits are tasks of their own and report back by
 //! ending. So nothing is shared that needs a lock, and the loop reads from top to bottom.
 
+mod ending;
+
+use self::ending::Ending;
 use crate::committer::Commits;
-use crate::control::{Progress, StopLevel, StopOrder, out_of_patience};
-use crate::finish::{Finish, finish};
+use crate::control::{Progress, StopOrder};
 use crate::flights::{Flight, FlightEvent, Flights};
 use crate::frontier::Frontier;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
+use crate::profile_log::ProfileLog;
 use crate::progress::Meter;
 use crate::report::{CrawlReport, FinishReason};
 use crate::setup::CrawlSetup;
@@ -17,7 +20,7 @@ use crate::site_queue::Next;
 use crate::visit::{Suspicion, Visit, VisitEnd};
 use nephila_model::{
     Applied, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, Rejection, RequestId, Shard, StatsDelta,
-    Subject, Timestamp, Verdict,
+    Step, Subject, Timestamp, Verdict,
 };
 use nephila_store::{CrawlEnding, InHand, LeftBehind, StoreError};
 use std::borrow::Cow;
@@ -40,13 +43,14 @@ const ERRORS_SHOWN: usize = 10;
 pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let started = Instant::now();
     let (store, crawl) = (Arc::clone(&setup.store), setup.opened.record.id);
-    let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits());
+    let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits(), Arc::clone(&setup.profile));
 
     let before = store.statistics(crawl).await?.get(&Counter::PluginMicros);
     let mut run = Run::new(setup, commits, started).await?;
     let reason = run.until_the_end().await;
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
     run.count_time().await;
+    let profile = run.profile.clone();
     // The committer ends when the last handle is gone.
     drop(run);
     let _ = committer.await;
@@ -68,6 +72,7 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
         errors: store.errors(crawl, ERRORS_SHOWN).await?,
         reason,
         elapsed,
+        profile,
         idle,
     })
 }
@@ -94,18 +99,14 @@ struct Run {
     in_hand: InHand,
     started: Instant,
     time_counted: Duration,
-}
-
-// The first reason to end stands. Pages in hand go on until the deadline.
-struct Ending {
-    reason: FinishReason,
-    deadline: Option<Instant>,
+    profile: ProfileLog,
 }
 
 impl Run {
     async fn new(setup: CrawlSetup, commits: Commits, started: Instant) -> Result<Self, StoreError> {
         let statistics = setup.store.statistics(setup.opened.record.id).await?;
         let line = setup.line(commits);
+        let profile = ProfileLog::new(Arc::clone(&line.profile));
         let CrawlSetup { opened, starts, stop, progress, items, .. } = setup;
         let (left, concurrency) = (opened.left, line.settings.concurrency);
         let frontier = Frontier::new(Arc::clone(&line.store), line.crawl, opened.leases.clone(), line.settings.delay, left);
@@ -130,6 +131,7 @@ impl Run {
             in_hand: InHand::Finished,
             started,
             time_counted: Duration::ZERO,
+            profile,
         })
     }
 
@@ -186,56 +188,6 @@ impl Run {
         }
     }
 
-    // Where nothing is in flight and nothing waits for a time: the end, unless the store knows better.
-    async fn at_rest(&mut self, fruitless: &mut u32) -> Option<FinishReason> {
-        let pending = match self.line.store.counts(self.line.crawl).await {
-            Ok(counts) => counts.pending,
-            Err(error) => return Some(FinishReason::StoreFailed(error.to_string())),
-        };
-        if pending > 0 {
-            *fruitless += 1;
-            self.frontier.start_over();
-            let lost = format!("{pending} requests are pending, but no site offers them; this is a defect, please report it");
-            return (*fruitless > 3).then_some(FinishReason::StoreFailed(lost));
-        }
-        *fruitless = 0;
-        self.finish().await
-    }
-
-    // A limit that was reached with the last request is no reason to leave out the finish.
-    async fn last_of_all(&mut self, reason: FinishReason) -> FinishReason {
-        if !matches!(reason, FinishReason::MaxItems | FinishReason::MaxRequests) {
-            return reason;
-        }
-        match self.line.store.counts(self.line.crawl).await {
-            Ok(counts) if counts.pending == 0 => self.finish().await.unwrap_or(reason),
-            Ok(_) => reason,
-            Err(error) => FinishReason::StoreFailed(error.to_string()),
-        }
-    }
-
-    // Calls the finish entry point, unless that was done. `None`: it was called, and may have enqueued.
-    async fn finish(&mut self) -> Option<FinishReason> {
-        if self.finish_done {
-            return Some(FinishReason::Finished);
-        }
-        let finished = tokio::select! {
-            finished = finish(&self.line, self.lease) => finished,
-            // Its sandbox goes with it, and nothing of it was committed.
-            () = out_of_patience(self.stop.clone(), self.line.settings.shutdown_grace) => return Some(FinishReason::Signal),
-        };
-        match finished {
-            Finish::Done(applied) => {
-                self.finish_done = true;
-                self.take_applied(*applied);
-                None
-            }
-            Finish::Failed(cause) => Some(FinishReason::FinishFailed(cause)),
-            Finish::Stale => Some(FinishReason::TakenOver),
-            Finish::Lost(error) => Some(FinishReason::StoreFailed(error.to_string())),
-        }
-    }
-
     async fn seed(&mut self) -> Result<(), FinishReason> {
         let requests = std::mem::take(&mut self.starts);
         let effects = Effects { requests, ..Effects::default() };
@@ -273,6 +225,13 @@ impl Run {
     }
 
     async fn start_visits(&mut self) -> Result<(), StoreError> {
+        let began = Instant::now();
+        let started = self.start_what_may_be().await;
+        self.line.profile.since(Step::Claim, began);
+        started
+    }
+
+    async fn start_what_may_be(&mut self) -> Result<(), StoreError> {
         self.frontier.refill().await?;
         while self.may_claim() {
             let Some(turn) = self.frontier.claim() else { break };
@@ -281,7 +240,7 @@ impl Run {
                 Next::Queued(request) => {
                     let suspicion = self.suspicion(request.id);
                     self.claims += 1;
-                    let claim = self.frontier.claim_of(*request, &turn.key);
+                    let claim = self.frontier.claim_of(request, &turn.key);
                     Box::new(Visit::begin(claim, turn.key, suspicion))
                 }
             };
@@ -377,56 +336,6 @@ impl Run {
         self.frontier.take_in(applied);
     }
 
-    fn look_at_limits(&mut self) {
-        let settings = &self.line.settings;
-        let reached = if settings.max_items.is_some_and(|most| self.items >= most) {
-            FinishReason::MaxItems
-        } else if settings.max_requests.is_some_and(|most| self.ended >= most) {
-            FinishReason::MaxRequests
-        } else if settings.max_time.is_some_and(|most| self.started.elapsed() >= most) {
-            FinishReason::MaxTime
-        } else {
-            return;
-        };
-        self.end(reached);
-    }
-
-    fn look_at_stop(&mut self) {
-        let order = self.stop.borrow_and_update().clone();
-        match order.level {
-            StopLevel::Run => {}
-            StopLevel::Graceful => self.end(order.failure.map_or(FinishReason::Signal, FinishReason::OutputFailed)),
-            StopLevel::Now => self.drop_everything(),
-        }
-    }
-
-    // From here on only what is in flight goes on, for at most the grace.
-    fn end(&mut self, reason: FinishReason) {
-        if self.ending.is_some() {
-            return;
-        }
-        let deadline = Instant::now() + self.line.settings.shutdown_grace;
-        tracing::debug!(reason = reason.code(), in_flight = self.flights.len(), "the crawl ends once the pages in hand are done");
-        self.ending = Some(Ending { reason, deadline: Some(deadline) });
-        self.frontier.retire();
-    }
-
-    // Nothing in flight goes on. What was dropped is pending.
-    fn drop_everything(&mut self) {
-        self.flights.abort_all();
-        let dropped = self.flights.len() + self.frontier.abandon();
-        let forced = dropped > 0;
-        if forced {
-            self.in_hand = InHand::Dropped;
-        }
-        let reason = match self.ending.take() {
-            Some(Ending { reason: FinishReason::Signal, .. }) | None if forced => FinishReason::SignalForced,
-            Some(Ending { reason, .. }) => reason,
-            None => FinishReason::Signal,
-        };
-        self.ending = Some(Ending { reason, deadline: None });
-    }
-
     async fn tick(&mut self) {
         if self.ending.is_none() {
             self.look_at_limits();
@@ -445,11 +354,14 @@ impl Run {
 
     async fn count_time(&mut self) {
         let elapsed = self.started.elapsed();
-        let mut stats = StatsDelta::default();
+        let mut stats = self.profile.news();
         let millis = elapsed.as_millis().saturating_sub(self.time_counted.as_millis());
         stats.add(Counter::RuntimeMillis, i64::try_from(millis).unwrap_or(i64::MAX));
-        match self.commit_for_crawl(Effects::default(), stats).await {
-            Ok(_) => self.time_counted = elapsed,
+        match self.commit_for_crawl(Effects::default(), stats.clone()).await {
+            Ok(_) => {
+                self.time_counted = elapsed;
+                self.profile.note(&stats);
+            }
             Err(reason) => self.end(reason),
         }
     }

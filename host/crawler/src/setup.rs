@@ -6,7 +6,7 @@ use crate::line::Line;
 use crate::reads::StoreReads;
 use crate::settings::CrawlSettings;
 use nephila_fetch::Fetcher;
-use nephila_model::{CommitLimits, NewRequest};
+use nephila_model::{CommitLimits, NewRequest, Profile};
 use nephila_plugin::{CallSettings, Plugin};
 use nephila_store::{OpenedCrawl, Store};
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub struct CrawlSetup {
     pub progress: watch::Sender<Progress>,
     /// Told how many items were committed by this start, after each commit that has some. Gone when the crawl has ended.
     pub items: watch::Sender<u64>,
+    /// Where this start's time goes.
+    pub profile: Arc<Profile>,
 }
 
 impl CrawlSetup {
@@ -55,6 +57,7 @@ impl CrawlSetup {
             commits,
             reads: Arc::new(reads),
             call_settings: Arc::clone(&self.call_settings),
+            profile: Arc::clone(&self.profile),
             handling: RwLock::new(()),
             state: RwLock::new(()),
             handlers: Semaphore::new(self.settings.concurrency),

@@ -6,6 +6,7 @@
 use nephila_model::{Position, QueuedRequest, RequestId, SiteKey};
 use nephila_store::SiteWindow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Rows of one site in memory at most.
@@ -15,7 +16,7 @@ pub const WINDOW: usize = 64;
 #[derive(Debug)]
 pub enum Next<C> {
     /// A request at rest.
-    Queued(Box<QueuedRequest>),
+    Queued(Arc<QueuedRequest>),
     /// One that is in flight already.
     Continued(C),
 }
@@ -132,7 +133,7 @@ impl<C> SiteQueue<C> {
         }
         let (_, row) = self.window.pop_first()?;
         self.in_flight.insert(row.id);
-        Some(Next::Queued(Box::new(row)))
+        Some(Next::Queued(Arc::new(row)))
     }
 
     /// A request in flight waits for the site's next slot.

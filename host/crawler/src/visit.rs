@@ -65,6 +65,11 @@ impl Visit {
         }
     }
 
+    /// Whether a redirect has led somewhere else since it was claimed.
+    pub fn has_moved(&self) -> bool {
+        self.chain.len() > self.claim.request.chain.len()
+    }
+
     /// The key of the URL that answered; the request's own if nothing redirected.
     pub fn final_key(&self, url: &Url) -> UniqueKey {
         if self.chain.is_empty() {

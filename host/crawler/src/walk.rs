@@ -12,13 +12,13 @@ use crate::pace::{Pace, Speed};
 use crate::retry::Chance;
 use crate::visit::{Visit, VisitEnd};
 use nephila_fetch::{Exchange, FetchError, Fetched, Redirect, follow};
-use nephila_model::{Counter, FailureCode, FailureReason, Hop, SiteKey, SkipReason, Timestamp};
+use nephila_model::{Counter, FailureCode, FailureReason, Hop, SiteKey, SkipReason, Step, Timestamp};
 use nephila_plugin::ParsedPage;
 use nephila_store::StoreError;
 use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// For one fetch at most, whatever a request asks for, unless the crawl's own setting is longer.
 const LONGEST_FETCH: Duration = Duration::from_secs(600);
@@ -27,28 +27,28 @@ const LONGEST_FETCH: Duration = Duration::from_secs(600);
 pub async fn walk(line: Arc<Line>, mut visit: Box<Visit>, pace: Pace) -> VisitEnd {
     loop {
         visit.asked_at = Timestamp::now();
-        let step = {
+        let leg = {
             let mut fetching = pin!(fetch(&line, &mut visit));
             match tokio::time::timeout(line.settings.slow_after, &mut fetching).await {
-                Ok(step) => step,
+                Ok(leg) => leg,
                 Err(_) => {
                     pace.say(Speed::Slow);
-                    let step = fetching.await;
+                    let leg = fetching.await;
                     pace.say(Speed::Served);
-                    step
+                    leg
                 }
             }
         };
-        match step {
-            Step::Done(attempt) => return VisitEnd::Landed(conclude(&line, *visit, attempt).await),
-            Step::Lost(error) => return VisitEnd::Landed(Landing::Lost(Arc::new(error))),
-            Step::Hop if line.settings.delay == Duration::ZERO => {}
-            Step::Hop => return VisitEnd::Continues(visit),
+        match leg {
+            Leg::Done(attempt) => return VisitEnd::Landed(conclude(&line, *visit, attempt).await),
+            Leg::Lost(error) => return VisitEnd::Landed(Landing::Lost(Arc::new(error))),
+            Leg::Hop if line.settings.delay == Duration::ZERO => {}
+            Leg::Hop => return VisitEnd::Continues(visit),
         }
     }
 }
 
-enum Step {
+enum Leg {
     /// On the same site there is another address to ask.
     Hop,
     /// The fetching is over.
@@ -57,23 +57,26 @@ enum Step {
     Lost(StoreError),
 }
 
-async fn fetch(line: &Line, visit: &mut Visit) -> Step {
+async fn fetch(line: &Line, visit: &mut Visit) -> Leg {
     let mut exchange = Exchange::of(&visit.url, &visit.spec);
     exchange.timeout = exchange.timeout.map(|asked| asked.min(LONGEST_FETCH.max(line.settings.request_timeout)));
+    let began = Instant::now();
     let fetched = line.fetcher.fetch(&exchange).await;
+    line.profile.since(Step::Fetch, began);
     visit.stats.add(Counter::Fetches, 1);
     match fetched {
         Err(FetchError::TooLarge { .. }) => {
-            Step::Done(Attempt::Skipped { reason: SkipReason::TooLarge, final_url: Some(visit.url.clone()) })
+            Leg::Done(Attempt::Skipped { reason: SkipReason::TooLarge, final_url: Some(visit.url.clone()) })
         }
         Err(error) => {
             let chance = if error.is_transient() { Chance::Transient } else { Chance::Permanent };
             let reason =
                 FailureReason { code: FailureCode(Cow::Borrowed(error.code())), message: error.to_string(), status: None };
-            Step::Done(Attempt::Failed { reason, chance, final_url: None })
+            Leg::Done(Attempt::Failed { reason, chance, final_url: None })
         }
         Ok(Fetched::Redirect(redirect)) => hop(line, visit, redirect).await,
         Ok(Fetched::Page(mut page)) => {
+            line.profile.add(Step::Decode, page.timings.decode);
             visit.stats.add(Counter::Status(page.status), 1);
             visit.stats.add(Counter::BodyBytes, i64::try_from(page.body.len()).unwrap_or(i64::MAX));
             if !visit.spec.accepts(page.status) {
@@ -83,15 +86,15 @@ async fn fetch(line: &Line, visit: &mut Visit) -> Step {
                     status: Some(page.status),
                 };
                 let chance = Chance::of_status(page.status);
-                return Step::Done(Attempt::Failed { reason, chance, final_url: Some(page.url) });
+                return Leg::Done(Attempt::Failed { reason, chance, final_url: Some(page.url) });
             }
             page.chain.clone_from(&visit.chain);
-            Step::Done(Attempt::Page(Arc::new(ParsedPage::new(Arc::new(page)))))
+            Leg::Done(Attempt::Page(Arc::new(ParsedPage::new(Arc::new(page)))))
         }
     }
 }
 
-async fn hop(line: &Line, visit: &mut Visit, redirect: Redirect) -> Step {
+async fn hop(line: &Line, visit: &mut Visit, redirect: Redirect) -> Leg {
     visit.stats.add(Counter::Status(redirect.status), 1);
     visit.stats.add(Counter::BodyBytes, i64::try_from(redirect.body_bytes).unwrap_or(i64::MAX));
     if visit.chain.len() >= line.settings.max_redirects as usize {
@@ -103,7 +106,7 @@ async fn hop(line: &Line, visit: &mut Visit, redirect: Redirect) -> Step {
         );
         let reason =
             FailureReason { code: FailureCode(Cow::Borrowed("too-many-redirects")), message, status: Some(redirect.status) };
-        return Step::Done(Attempt::Failed { reason, chance: Chance::Permanent, final_url: Some(visit.url.clone()) });
+        return Leg::Done(Attempt::Failed { reason, chance: Chance::Permanent, final_url: Some(visit.url.clone()) });
     }
     visit.spec = follow(&visit.spec, &visit.url, &redirect);
     visit.chain.push(Hop { url: visit.url.clone(), status: redirect.status, kind: redirect.kind });
@@ -116,10 +119,10 @@ async fn hop(line: &Line, visit: &mut Visit, redirect: Redirect) -> Step {
         Ok(false) => {}
         Ok(true) => {
             let final_url = Some(visit.url.clone());
-            return Step::Done(Attempt::Skipped { reason: SkipReason::DuplicateRedirect, final_url });
+            return Leg::Done(Attempt::Skipped { reason: SkipReason::DuplicateRedirect, final_url });
         }
-        Err(error) => return Step::Lost(error),
+        Err(error) => return Leg::Lost(error),
     }
     let site = SiteKey::of(&visit.url, line.settings.site_by);
-    if site == visit.site_key { Step::Hop } else { Step::Done(Attempt::Moved { site }) }
+    if site == visit.site_key { Leg::Hop } else { Leg::Done(Attempt::Moved { site }) }
 }

@@ -7,7 +7,7 @@ use crate::coding::{Coding, DecodeError, Decoder};
 use crate::{FetchError, Phase, cause};
 use bytes::Bytes;
 use reqwest::Response;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a body may cost.
 pub(crate) struct Limits<'a> {
@@ -24,12 +24,18 @@ const MAX_RESERVED: usize = 1 << 20;
 const MAX_DRAINED: u64 = 64 << 10;
 const MAX_DRAIN_TIME: Duration = Duration::from_secs(2);
 
+/// A body, and what it cost to decompress it.
+pub(crate) struct Read {
+    pub(crate) body: Bytes,
+    pub(crate) decode: Duration,
+}
+
 /// The whole body, decompressed.
-pub(crate) async fn read(response: &mut Response, limits: &Limits<'_>) -> Result<Bytes, FetchError> {
+pub(crate) async fn read(response: &mut Response, limits: &Limits<'_>) -> Result<Read, FetchError> {
     let coding = Coding::of(response.headers()).map_err(|cause| FetchError::Decode { host: limits.host.to_owned(), cause })?;
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
     match coding {
-        None => plain(response, limits, announced).await,
+        None => plain(response, limits, announced).await.map(|body| Read { body, decode: Duration::ZERO }),
         Some(coding) => decoded(response, limits, announced, coding).await,
     }
 }
@@ -63,26 +69,30 @@ async fn decoded(
     limits: &Limits<'_>,
     announced: Option<usize>,
     coding: Coding,
-) -> Result<Bytes, FetchError> {
+) -> Result<Read, FetchError> {
     // Answers to HEAD, and empty ones, say that they are compressed and are not.
     let mut chunk = loop {
         match limits.chunk(response).await? {
             Some(chunk) if chunk.is_empty() => {}
             Some(chunk) => break chunk,
-            None => return Ok(Bytes::new()),
+            None => return Ok(Read { body: Bytes::new(), decode: Duration::ZERO }),
         }
     };
     let expected = announced.unwrap_or(chunk.len()).saturating_mul(4).min(MAX_RESERVED);
     let mut decoder =
         Decoder::new(coding, chunk[0], limits.bytes, expected).map_err(|error| limits.undecodable(coding, error))?;
+    let mut decode = Duration::ZERO;
     loop {
+        let began = Instant::now();
         decoder.push(&chunk).map_err(|error| limits.undecodable(coding, error))?;
+        decode += began.elapsed();
         match limits.chunk(response).await? {
             Some(next) => chunk = next,
             None => break,
         }
     }
-    decoder.finish().map(Bytes::from).map_err(|error| limits.undecodable(coding, error))
+    let body = decoder.finish().map_err(|error| limits.undecodable(coding, error))?;
+    Ok(Read { body: body.into(), decode })
 }
 
 /// Reads the body of a response that nobody wants; how much came. Its errors are nobody's concern either.

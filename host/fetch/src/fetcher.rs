@@ -12,7 +12,7 @@ use crate::{cause, charset, meta_refresh, redirect, sniff};
 use nephila_model::{Header, HopKind, Page, Timings};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Real sites send more fields than hyper's 100; the memory for them is bounded by hyper's buffer of 400 KiB.
 const MAX_HEADERS: usize = 256;
@@ -93,7 +93,7 @@ impl Fetcher {
 
         if let Some(to) = redirect::target(status, response.headers(), exchange.url)? {
             let body_bytes = body::drain(&mut response).await;
-            let timings = Timings { first_byte, total: started.elapsed() };
+            let timings = Timings { first_byte, total: started.elapsed(), decode: Duration::ZERO };
             return Ok(Fetched::Redirect(Redirect { status, to, kind: HopKind::HttpRedirect, timings, body_bytes }));
         }
 
@@ -103,8 +103,10 @@ impl Fetcher {
             read: self.config.read_timeout,
             connect: self.config.connect_timeout,
         };
-        let body = body::read(&mut response, &limits).await?;
-        let timings = Timings { first_byte, total: started.elapsed() };
+        let body::Read { body, decode } = body::read(&mut response, &limits).await?;
+        let mut timings = Timings { first_byte, total: started.elapsed(), decode };
+
+        let detecting = Instant::now();
 
         let mut url = exchange.url.clone();
         url.set_fragment(None);
@@ -113,6 +115,7 @@ impl Fetcher {
         let content_type = sniff::content_type(declared, &body);
         let charset =
             charset::detect(content_type.as_ref(), &body, charset::top_level_domain(&url)).map(|encoding| encoding.name());
+        timings.decode += detecting.elapsed();
         let page = Page { url, status, headers, content_type, body, charset, chain: Vec::new(), timings, text: OnceLock::new() };
 
         Ok(match meta_refresh::target(&page) {

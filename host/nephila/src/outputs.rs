@@ -4,7 +4,7 @@ use crate::cli::RunOptions;
 use crate::stores::Place;
 use anyhow::{Context, Result, bail};
 use nephila_crawler::Stopper;
-use nephila_model::CrawlId;
+use nephila_model::{CrawlId, Profile};
 use nephila_output::{CrawlRows, Existing, Exporter, Target};
 use nephila_store::Store;
 use std::os::unix::fs::MetadataExt;
@@ -93,8 +93,9 @@ impl Outputs {
 
 impl Prepared {
     /// Writes from now on, until nobody can commit any more. If an output fails, the crawl is asked to stop.
-    pub fn start(self, committed: watch::Receiver<u64>, stopper: Stopper) -> Exports {
+    pub fn start(self, committed: watch::Receiver<u64>, stopper: Stopper, profile: Arc<Profile>) -> Exports {
         Exports(self.0.map(|exporter| {
+            let exporter = exporter.profiled(profile);
             tokio::spawn(async move {
                 let written = exporter.run(committed, std::future::pending()).await;
                 if let Err(error) = &written {

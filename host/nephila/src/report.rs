@@ -6,7 +6,7 @@ use crate::progress_line::clock;
 use crate::resources::Resources;
 use crate::voice::one_line;
 use nephila_crawler::CrawlReport;
-use nephila_model::{Counter, Statistics};
+use nephila_model::{Counter, Statistics, Step};
 use nephila_store::{Counts, CrawlRecord, ErrorSample};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -73,6 +73,7 @@ impl<'a> Shown<'a> {
             "requestsFinishedPerMinute": per_minute(get(Counter::Finished), runtime),
             "requestsFailedPerMinute": per_minute(get(Counter::Failed), runtime),
             "crawlerRuntimeMillis": runtime,
+            "profileSeconds": self.profile(),
             "errors": self.errors,
         });
         if let (Some((resources, plugin)), Some(object)) = (self.cost, object.as_object_mut()) {
@@ -141,6 +142,7 @@ impl<'a> Shown<'a> {
                 per_minute(get(Counter::Finished), runtime)
             ),
         ));
+        rows.push(("profile", self.profile_text()));
         if let Some((resources, plugin)) = self.cost {
             let plugin = plugin.as_secs_f64().min(resources.cpu_seconds);
             rows.push((
@@ -170,6 +172,21 @@ impl<'a> Shown<'a> {
         table
     }
 
+    // Each step's seconds over all requests; fetches wait side by side, so that theirs may be many times the running time.
+    fn profile(&self) -> Map<String, Value> {
+        let seconds = |step| self.statistics.get(&Counter::StepMicros(step)) as f64 / 1e6;
+        Step::ALL.into_iter().map(|step| (camel_case(step.name()), json!(seconds(step)))).collect()
+    }
+
+    fn profile_text(&self) -> String {
+        let shown = |step: Step| {
+            let micros = self.statistics.get(&Counter::StepMicros(step));
+            let name = step.name().replace('-', " ");
+            format!("{name} {:.1} s", micros as f64 / 1e6)
+        };
+        Step::ALL.map(shown).join(", ")
+    }
+
     fn by(&self, name: impl Fn(&Counter) -> Option<String>) -> Map<String, Value> {
         self.statistics
             .iter()
@@ -192,6 +209,18 @@ impl<'a> Shown<'a> {
         }
         histogram
     }
+}
+
+// Names in JSON are written as Crawlee's are.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('-');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut so_far, word| {
+        let (initial, rest) = word.split_at(word.len().min(1));
+        so_far.push_str(&initial.to_ascii_uppercase());
+        so_far.push_str(rest);
+        so_far
+    })
 }
 
 fn average(total: u64, count: u64) -> Option<u64> {

@@ -10,10 +10,10 @@ use crate::{outputs, plugins, progress_line, resources, runs, signals, voice};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
     CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, MANIFEST_MEMORY, SETTINGS, StopOrder, Stopper,
-    out_of_patience, run as crawl,
+    note_late_steps, out_of_patience, run as crawl,
 };
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
-use nephila_model::{CrawlerId, NewRequest, Timestamp, parse_target};
+use nephila_model::{CrawlerId, NewRequest, Profile, Shard, Timestamp, parse_target};
 use nephila_plugin::{CallSettings, HostConfig, InstancePolicy, Limits, Plugin, PluginHost};
 use nephila_store::{CrawlEnding, CrawlSpec, InHand, LeftBehind, OpenedCrawl, Store};
 use std::collections::BTreeMap;
@@ -59,6 +59,7 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     // On a refusal the store is dropped, not closed: closing would fold the log of a job that was killed, and nothing may change.
     let (opened, outputs) = open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await?;
     announce(&options, &opened, &place);
+    let lease = opened.leases.of(Shard::CRAWL);
     if let Err(error) = runs::prune(plugin.name()) {
         tracing::warn!("{error:#}");
     }
@@ -66,7 +67,8 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     let (progress, shown) = watch::channel(Default::default());
     let (items, written) = watch::channel(0);
     let line = progress_line::show(shown);
-    let exports = outputs.start(written, stopper.clone());
+    let profile = Arc::new(Profile::default());
+    let exports = outputs.start(written, stopper.clone(), Arc::clone(&profile));
     let call_settings = Arc::new(call_settings(&settings, &input));
     let settings = Arc::new(settings);
     let setup = CrawlSetup {
@@ -80,6 +82,7 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
         stop: stop.clone(),
         progress,
         items,
+        profile,
     };
     let report = crawl(setup).await;
     if let Some(line) = line {
@@ -91,13 +94,16 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
         // A pipe whose reader stands still must not hold a process that was told to stop.
         () = out_of_patience(stop, settings.shutdown_grace) => Err(anyhow!("the outputs are behind the dataset; run the same command again, it writes the rest")),
     };
-    let report = match report {
+    let mut report = match report {
         Ok(report) => report,
         Err(error) => {
             exit::refuse(&anyhow!(error).context("the crawl has ended, but its store does not answer"));
             return Ok(Exit::Stopped);
         }
     };
+    if let Err(error) = note_late_steps(&*store, lease, &mut report).await {
+        tracing::debug!(%error, "the profile of the last outputs was not kept");
+    }
     if let Err(error) = store.close().await {
         tracing::warn!(%error, "the store could not be closed; nothing is lost");
     }

@@ -8,10 +8,12 @@ use crate::jsonl::{JsonlFile, Opened};
 use crate::pipe::{self, Pipe};
 use crate::rows::NoRows;
 use crate::{Existing, OutputError, Rows, Target, check};
+use nephila_model::{Profile, Step};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -24,6 +26,7 @@ pub struct Exporter<R> {
     rows: R,
     files: Vec<JsonlFile>,
     pipes: Vec<Pipe>,
+    profile: Arc<Profile>,
 }
 
 impl<R> fmt::Debug for Exporter<R> {
@@ -54,7 +57,13 @@ impl<R: Rows> Exporter<R> {
         for file in opened {
             files.push(file.begin(&rows).await?);
         }
-        Ok(Self { rows, files, pipes })
+        Ok(Self { rows, files, pipes, profile: Arc::default() })
+    }
+
+    /// Adds the time that it takes to this profile, as the step [`Step::Export`].
+    #[must_use]
+    pub fn profiled(self, profile: Arc<Profile>) -> Self {
+        Self { profile, ..self }
     }
 
     /// Writes everything that is committed now, and says how many rows that were, over all outputs.
@@ -106,18 +115,20 @@ impl<R: Rows> Exporter<R> {
     }
 
     async fn drain_files(&mut self) -> Result<u64, OutputError> {
-        let mut all = Ok(0);
+        let (began, mut all) = (Instant::now(), Ok(0));
         for file in &mut self.files {
             all = both(all, file.drain(&self.rows).await);
         }
+        self.profile.since(Step::Export, began.into());
         all
     }
 
     async fn drain_pipes(&mut self) -> Result<u64, OutputError> {
-        let mut all = Ok(0);
+        let (began, mut all) = (Instant::now(), Ok(0));
         for pipe in &mut self.pipes {
             all = both(all, pipe.drain(&self.rows).await);
         }
+        self.profile.since(Step::Export, began.into());
         all
     }
 }

@@ -1,0 +1,119 @@
+//! When and why a crawl ends, and what is still done then.
+//!
+//! Decision: the first reason to end stands. Pages in hand go on until the grace is over or a second signal comes; what is dropped then is
+//! pending. The plugin's finish is called when the queue is empty, and also where a limit was reached with its last request.
+
+use super::Run;
+use crate::control::{StopLevel, out_of_patience};
+use crate::finish::{Finish, finish};
+use crate::report::FinishReason;
+use nephila_store::InHand;
+use std::time::Instant;
+
+// The first reason to end stands. Pages in hand go on until the deadline.
+pub(super) struct Ending {
+    pub(super) reason: FinishReason,
+    pub(super) deadline: Option<Instant>,
+}
+
+impl Run {
+    // Where nothing is in flight and nothing waits for a time: the end, unless the store knows better.
+    pub(super) async fn at_rest(&mut self, fruitless: &mut u32) -> Option<FinishReason> {
+        let pending = match self.line.store.counts(self.line.crawl).await {
+            Ok(counts) => counts.pending,
+            Err(error) => return Some(FinishReason::StoreFailed(error.to_string())),
+        };
+        if pending > 0 {
+            *fruitless += 1;
+            self.frontier.start_over();
+            let lost = format!("{pending} requests are pending, but no site offers them; this is a defect, please report it");
+            return (*fruitless > 3).then_some(FinishReason::StoreFailed(lost));
+        }
+        *fruitless = 0;
+        self.finish().await
+    }
+
+    // A limit that was reached with the last request is no reason to leave out the finish.
+    pub(super) async fn last_of_all(&mut self, reason: FinishReason) -> FinishReason {
+        if !matches!(reason, FinishReason::MaxItems | FinishReason::MaxRequests) {
+            return reason;
+        }
+        match self.line.store.counts(self.line.crawl).await {
+            Ok(counts) if counts.pending == 0 => self.finish().await.unwrap_or(reason),
+            Ok(_) => reason,
+            Err(error) => FinishReason::StoreFailed(error.to_string()),
+        }
+    }
+
+    // Calls the finish entry point, unless that was done. `None`: it was called, and may have enqueued.
+    async fn finish(&mut self) -> Option<FinishReason> {
+        if self.finish_done {
+            return Some(FinishReason::Finished);
+        }
+        let finished = tokio::select! {
+            finished = finish(&self.line, self.lease) => finished,
+            // Its sandbox goes with it, and nothing of it was committed.
+            () = out_of_patience(self.stop.clone(), self.line.settings.shutdown_grace) => return Some(FinishReason::Signal),
+        };
+        match finished {
+            Finish::Done(applied) => {
+                self.finish_done = true;
+                self.take_applied(*applied);
+                None
+            }
+            Finish::Failed(cause) => Some(FinishReason::FinishFailed(cause)),
+            Finish::Stale => Some(FinishReason::TakenOver),
+            Finish::Lost(error) => Some(FinishReason::StoreFailed(error.to_string())),
+        }
+    }
+
+    pub(super) fn look_at_limits(&mut self) {
+        let settings = &self.line.settings;
+        let reached = if settings.max_items.is_some_and(|most| self.items >= most) {
+            FinishReason::MaxItems
+        } else if settings.max_requests.is_some_and(|most| self.ended >= most) {
+            FinishReason::MaxRequests
+        } else if settings.max_time.is_some_and(|most| self.started.elapsed() >= most) {
+            FinishReason::MaxTime
+        } else {
+            return;
+        };
+        self.end(reached);
+    }
+
+    pub(super) fn look_at_stop(&mut self) {
+        let order = self.stop.borrow_and_update().clone();
+        match order.level {
+            StopLevel::Run => {}
+            StopLevel::Graceful => self.end(order.failure.map_or(FinishReason::Signal, FinishReason::OutputFailed)),
+            StopLevel::Now => self.drop_everything(),
+        }
+    }
+
+    // From here on only what is in flight goes on, for at most the grace.
+    pub(super) fn end(&mut self, reason: FinishReason) {
+        if self.ending.is_some() {
+            return;
+        }
+        let deadline = Instant::now() + self.line.settings.shutdown_grace;
+        tracing::debug!(reason = reason.code(), in_flight = self.flights.len(), "the crawl ends once the pages in hand are done");
+        self.ending = Some(Ending { reason, deadline: Some(deadline) });
+        self.frontier.retire();
+    }
+
+    // Nothing in flight goes on. What was dropped is pending.
+    pub(super) fn drop_everything(&mut self) {
+        self.flights.abort_all();
+        let dropped = self.flights.len() + self.frontier.abandon();
+        let forced = dropped > 0;
+        if forced {
+            self.in_hand = InHand::Dropped;
+        }
+        let reason = match self.ending.take() {
+            Some(Ending { reason: FinishReason::Signal, .. }) | None if forced => FinishReason::SignalForced,
+            Some(Ending { reason, .. }) => reason,
+            None => FinishReason::Signal,
+        };
+        self.ending = Some(Ending { reason, deadline: None });
+    }
+}
