@@ -28,9 +28,6 @@ pub struct CallSettings {
     pub max_url_length: usize,
     /// Whether this host has a browser. Default no: requests for it are refused.
     pub browser: bool,
-    /// Whether requests that the queue knows already become effects too. Default yes: a pending row keeps the least depth that
-    /// it was found at, and only the store can see to that. Switching it off makes commits smaller where depths do not matter.
-    pub keep_known: bool,
     /// What a call may spend.
     pub limits: Limits,
 }
@@ -46,7 +43,6 @@ impl Default for CallSettings {
             timeout: Duration::from_secs(30),
             max_url_length: 2_083,
             browser: false,
-            keep_known: true,
             limits: Limits::default(),
         }
     }
@@ -82,6 +78,10 @@ impl Call {
 pub struct CallMetrics {
     /// Time on a processor, instantiation and host functions included.
     pub cpu: Duration,
+    /// Of that, what the host did when the plugin called it, parsing left out.
+    pub host: Duration,
+    /// Of that, parsing the page and scanning it for links.
+    pub parse: Duration,
     /// Time on the wall, without the wait for a free sandbox.
     pub wall: Duration,
     /// The most memory that the sandbox held, in bytes.

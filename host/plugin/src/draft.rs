@@ -15,13 +15,15 @@ pub(crate) struct Draft {
     bytes: usize,
     /// Keys of requests that this call enqueued.
     enqueued: HashSet<UniqueKey>,
+    /// Requests that were asked for, whatever became of them.
+    asked: usize,
     /// Where the last write of a key-value key stands.
     written: HashMap<(KvStoreName, String), usize>,
 }
 
 impl Draft {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, effects: Effects::default(), bytes: 0, enqueued: HashSet::new(), written: HashMap::new() }
+        Self { limits, effects: Effects::default(), bytes: 0, enqueued: HashSet::new(), asked: 0, written: HashMap::new() }
     }
 
     /// What was asked for.
@@ -50,6 +52,20 @@ impl Draft {
     /// How many more requests the call may enqueue.
     pub(crate) fn requests_left(&self) -> usize {
         self.limits.requests.saturating_sub(self.effects.requests.len())
+    }
+
+    /// The ordinal of the first of so many requests that are asked for next: the same when the same page is handled again.
+    pub(crate) fn ask(&mut self, requests: usize) -> usize {
+        let first = self.asked;
+        self.asked += requests;
+        first
+    }
+
+    /// Prepares for so many more requests: they are large, and would be copied each time that their list grows.
+    pub(crate) fn make_room(&mut self, requests: usize) {
+        let requests = requests.min(self.requests_left());
+        self.effects.requests.reserve(requests);
+        self.enqueued.reserve(requests);
     }
 
     /// Enqueues a request.

@@ -88,7 +88,10 @@ fn pool(sandboxes: u32, limits: Limits) -> PoolingAllocationConfig {
         .table_elements(limits.table_elements)
         .max_memory_size(limits.memory)
         .max_unused_warm_slots(sandboxes.min(100))
-        // What a small guest touches is cleared in place instead of given back and faulted in again.
+        // So much of a memory is cleared in place; what is beyond it is given back to the machine, and the next call faults it in again,
+        // which costs more than all else that a small plugin does. What the SDK builds is within it (`plugin-sdk/rust/src/heap.rs`).
+        // `pagemap_scan` would spare the clearing of what was not touched, but as of wasmtime 48 it passes over dirty pages that were
+        // swapped out (wasmtime #14357): a call would see what another has left.
         .linear_memory_keep_resident(256 << 10)
         .table_keep_resident(16 << 10);
     pool

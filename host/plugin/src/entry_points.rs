@@ -5,6 +5,7 @@
 
 use crate::bindings::exports::nephila::crawler::{failure, finish, handler, manifest};
 use crate::sandbox::Inside;
+use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre};
 
 /// The version of `nephila:crawler` that this host speaks.
@@ -29,18 +30,19 @@ pub(crate) struct Indices {
     finish: Option<finish::GuestIndices>,
 }
 
-/// The entry points of an instance.
-pub(crate) struct Guests {
-    pub(crate) handler: handler::Guest,
-    pub(crate) manifest: Option<manifest::Guest>,
-    pub(crate) failure: Option<failure::Guest>,
-    pub(crate) finish: Option<finish::Guest>,
-}
-
 /// An entry point that is there, but not as the contract has it.
 pub(crate) struct Mistyped {
     pub(crate) entry_point: &'static str,
     pub(crate) cause: String,
+}
+
+/// How the cause of a mistyped entry point begins. Only met while loading.
+pub(crate) const MISTYPED: &str = "mistyped entry point ";
+
+impl From<Mistyped> for wasmtime::Error {
+    fn from(wrong: Mistyped) -> Self {
+        Self::msg(format!("{MISTYPED}{}: {}", wrong.entry_point, wrong.cause))
+    }
 }
 
 impl Mistyped {
@@ -74,22 +76,33 @@ impl Indices {
         EntryPoints { manifest: self.manifest.is_some(), failure: self.failure.is_some(), finish: self.finish.is_some() }
     }
 
-    /// Takes them from an instance, and checks their types.
-    pub(crate) fn load(&self, store: &mut wasmtime::Store<Inside>, instance: &Instance) -> Result<Guests, Mistyped> {
-        macro_rules! optional {
-            ($name:ident) => {
-                match &self.$name {
-                    Some(indices) => Some(indices.load(&mut *store, instance).map_err(Mistyped::of(stringify!($name)))?),
-                    None => None,
-                }
-            };
-        }
-        Ok(Guests {
-            handler: self.handler.load(&mut *store, instance).map_err(Mistyped::of("handler"))?,
-            manifest: optional!(manifest),
-            failure: optional!(failure),
-            finish: optional!(finish),
-        })
+    /// The handler of an instance. An entry point is taken when it is called: each costs a comparison of types.
+    pub(crate) fn handler(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<handler::Guest, Mistyped> {
+        self.handler.load(store, instance).map_err(Mistyped::of("handler"))
+    }
+
+    /// What describes the plugin, if it does.
+    pub(crate) fn manifest(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<manifest::Guest>, Mistyped> {
+        self.manifest.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("manifest"))
+    }
+
+    /// What hears of failures, if anything does.
+    pub(crate) fn failure(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<failure::Guest>, Mistyped> {
+        self.failure.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("failure"))
+    }
+
+    /// What hears of the end, if anything does.
+    pub(crate) fn finish(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<finish::Guest>, Mistyped> {
+        self.finish.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("finish"))
+    }
+
+    /// Whether all of them are of the types that the contract has.
+    pub(crate) fn check(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<(), Mistyped> {
+        self.handler(store, instance)?;
+        self.manifest(store, instance)?;
+        self.failure(store, instance)?;
+        self.finish(store, instance)?;
+        Ok(())
     }
 }
 

@@ -43,6 +43,12 @@ impl From<crate::failure::Stop> for Fault {
     }
 }
 
+impl From<nephila_page::PageFault> for Fault {
+    fn from(fault: nephila_page::PageFault) -> Self {
+        Self::Refused { code: fault.code, message: fault.message }
+    }
+}
+
 impl types::Host for crate::sandbox::Inside {
     fn convert_error(&mut self, fault: Fault) -> wasmtime::Result<types::Error> {
         match fault {

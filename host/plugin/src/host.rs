@@ -7,10 +7,10 @@
 use crate::bindings::EveryEntryPoint;
 use crate::cache::Cache;
 use crate::engine::{self, Ticker};
-use crate::page::patterns::PatternCache;
-use crate::page::selectors::SelectorCache;
+use crate::patterns::PatternCache;
 use crate::sandbox::{Inside, Shared};
 use crate::{InstancePolicy, Limits, wasi};
+use nephila_page::SelectorCache;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;

@@ -6,7 +6,7 @@
 //! costs is in `pool.rs`.
 //!
 //! Where to look: what is loaded and what is refused, `load.rs`; what a call may spend, `limits.rs`; what a plugin may call, `imports/`;
-//! what is asked of pages, `page/`; how calls run and end, `plugin.rs` and `failure.rs`.
+//! what is asked of pages, the crate `nephila-page`; how calls run and end, `plugin.rs` and `failure.rs`.
 
 mod bindings;
 mod cache;
@@ -17,6 +17,7 @@ mod entry_points;
 mod failure;
 mod fault;
 mod host;
+mod host_time;
 mod imports;
 mod json;
 mod limits;
@@ -26,7 +27,7 @@ mod logs;
 mod manifest;
 mod meter;
 mod names;
-mod page;
+mod patterns;
 mod plugin;
 mod pool;
 mod reads;
@@ -42,7 +43,7 @@ pub use host::{HostConfig, PluginError, PluginHost};
 pub use limits::Limits;
 pub use load_error::LoadError;
 pub use manifest::Manifest;
-pub use page::ParsedPage;
+pub use nephila_page::ParsedPage;
 pub use plugin::Plugin;
 pub use pool::InstancePolicy;
 pub use reads::{DatasetSlice, ReadError, Reads};

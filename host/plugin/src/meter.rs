@@ -1,32 +1,45 @@
 //! How long a call has been on a processor.
 //!
-//! Decision: the thread's own processor clock is read around every poll of the call, and at every epoch tick inside one. So a
-//! machine that is busy with other things is not charged to the plugin, and work that the host does for it (selectors, JSON)
-//! is. The cost is two clock reads per poll, about half a microsecond.
+//! Decision: what is charged is the thread's own processor time, so that a machine that is busy with other things is not charged to the
+//! plugin, and work that the host does for it (selectors, JSON) is. But that clock is a call of the kernel, dearer than much of what a
+//! small plugin does, while the wall's is not, and never runs slower. So a poll of less than a millisecond is charged what it took on
+//! the wall; only in a longer one is the thread's clock read, and what it showed before the poll is known from a reading that was at
+//! most a millisecond old. So a poll is never charged less than it spent, and at most a millisecond more.
 
+use nephila_page::thread_clock;
 use std::any::Any;
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a poll is charged by the wall, and how old a reading of the thread's clock may be where the next poll begins.
+const FINE: u64 = 1_000_000;
 
 /// Time on a processor, over all polls of one call.
 #[derive(Debug, Default)]
 pub(crate) struct CpuMeter {
     /// Of finished polls.
     spent: AtomicU64,
-    /// The thread's clock when the present poll began.
+    /// When the present poll began, on the wall.
+    began: AtomicU64,
+    /// The thread's clock when the present poll began, or at most [`FINE`] before.
     since: AtomicU64,
+}
+
+thread_local! {
+    /// The last reading of this thread's clock, and when that was on the wall.
+    static READING: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
 impl CpuMeter {
     /// What was spent so far. To be asked from within a metered poll.
     pub(crate) fn spent(&self) -> Duration {
-        let present = thread_clock().saturating_sub(self.since.load(Ordering::Relaxed));
-        Duration::from_nanos(self.spent.load(Ordering::Relaxed) + present)
+        Duration::from_nanos(self.spent.load(Ordering::Relaxed) + self.present(wall_clock()))
     }
 
     /// What finished polls spent. To be asked from outside.
@@ -43,10 +56,9 @@ impl CpuMeter {
     pub(crate) async fn run<F: Future>(self: Arc<Self>, future: F) -> Result<F::Output, Panicked> {
         let mut future = pin!(future);
         poll_fn(|cx| {
-            let since = thread_clock();
-            self.since.store(since, Ordering::Relaxed);
+            self.begin(wall_clock());
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
-            self.spent.fetch_add(thread_clock().saturating_sub(since), Ordering::Relaxed);
+            self.spent.fetch_add(self.present(wall_clock()), Ordering::Relaxed);
             match polled {
                 Ok(polled) => polled.map(Ok),
                 Err(payload) => Poll::Ready(Err(Panicked::of(payload.as_ref()))),
@@ -54,6 +66,38 @@ impl CpuMeter {
         })
         .await
     }
+
+    /// Begins a poll on this thread.
+    fn begin(&self, now: u64) {
+        let since = match READING.get() {
+            Some((reading, at)) if now.saturating_sub(at) < FINE => reading,
+            _ => read(now),
+        };
+        self.since.store(since, Ordering::Relaxed);
+        self.began.store(now, Ordering::Relaxed);
+    }
+
+    /// What the present poll has spent.
+    fn present(&self, now: u64) -> u64 {
+        let wall = now.saturating_sub(self.began.load(Ordering::Relaxed));
+        if wall < FINE {
+            return wall;
+        }
+        wall.min(read(now).saturating_sub(self.since.load(Ordering::Relaxed)))
+    }
+}
+
+/// Reads this thread's clock.
+fn read(now: u64) -> u64 {
+    let reading = thread_clock();
+    READING.set(Some((reading, now)));
+    reading
+}
+
+/// Nanoseconds on the wall, since some time before the first call.
+fn wall_clock() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What a panic said.
@@ -65,20 +109,6 @@ impl Panicked {
         let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
         Self(crate::failure::one_line(text.unwrap_or("no message"), 500))
     }
-}
-
-/// Nanoseconds that this thread has spent on a processor.
-#[cfg(unix)]
-pub(crate) fn thread_clock() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
-}
-
-/// Where threads have no such clock, the wall's: a busy machine is then charged to the plugin.
-#[cfg(not(unix))]
-pub(crate) fn thread_clock() -> u64 {
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    u64::try_from(START.get_or_init(std::time::Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -103,6 +133,14 @@ mod tests {
         assert!(meter.total() >= Duration::from_millis(20));
         meter.reset();
         assert_eq!(meter.total(), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_long_poll_is_charged_what_the_thread_spent_and_a_short_one_what_it_took() {
+        let (meter, now) = (CpuMeter::default(), wall_clock());
+        meter.begin(now);
+        assert_eq!(meter.present(now + FINE - 1), FINE - 1);
+        assert!(meter.present(now + 1_000_000 * FINE) < 1_000 * FINE, "the thread did next to nothing");
     }
 
     #[tokio::test]

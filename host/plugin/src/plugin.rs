@@ -7,7 +7,7 @@
 use crate::bindings::exports::nephila::crawler::{failure, manifest};
 use crate::bindings::nephila::crawler::types::{Ending, Error as GuestError};
 use crate::call::{Call, CallMetrics, CallReport};
-use crate::entry_points::{CONTRACT, EntryPoints, Indices};
+use crate::entry_points::{CONTRACT, EntryPoints, Indices, MISTYPED};
 use crate::failure::{CallFailure, Circumstances, ErrorInfo, LimitKind, Stop, one_line, word};
 use crate::host::Runtime;
 use crate::imports::CallHandle;
@@ -182,6 +182,10 @@ impl Plugin {
         };
         let started = Instant::now();
         let described = matches!(entry, Entry::Describe);
+        let page = call.as_ref().and_then(|call| call.page.clone());
+        let parsed = || page.as_ref().map_or(Duration::ZERO, |page| page.parse_time());
+        // A page may have been parsed by an earlier call.
+        let parsed_before = parsed();
         sandbox::begin(&mut sandbox.store, call, limits);
         sandbox.calls += 1;
         let (cpu, deadline) = (sandbox.store.data().cpu.clone(), sandbox.store.data().deadline);
@@ -192,8 +196,13 @@ impl Plugin {
         let inside = sandbox.store.data_mut();
         let (last_words, log_lines, log_lines_dropped) = inside.log.end();
         let present = inside.present.take();
+        // A page parses itself by the wall's clock, which a busy machine lets run ahead of the processor's.
+        let host = inside.host_time.spent();
+        let parse = parsed().saturating_sub(parsed_before).min(host);
         let metrics = CallMetrics {
             cpu: cpu.total(),
+            host: host.saturating_sub(parse),
+            parse,
             wall,
             memory_peak: inside.holdings.memory_peak,
             host_calls: present.as_ref().map_or(0, |present| present.host_calls),
@@ -235,38 +244,40 @@ impl Plugin {
         let room = self.runtime.room.clone().acquire_many_owned(self.parts.weight).await;
         let room = room.map_err(|_| CallFailure::Host { message: "the host of plugins is closed".to_owned() })?;
         let store = sandbox::store(&self.runtime.engine, self.runtime.shared.clone(), self.name.clone(), limits);
-        Ok(Sandbox { store, guests: None, calls: 0, _room: room })
+        Ok(Sandbox { store, instance: None, handler: None, calls: 0, _room: room })
     }
 }
 
-/// How the cause of a mistyped entry point begins. Only met while loading.
-const MISTYPED: &str = "mistyped entry point ";
-
 async fn enter(parts: &Parts, sandbox: &mut Sandbox, entry: Entry) -> wasmtime::Result<Answer> {
-    let store = &mut sandbox.store;
-    if sandbox.guests.is_none() {
-        let instance = parts.pre.instantiate_async(&mut *store).await?;
-        let guests = parts.indices.load(store, &instance);
-        let guests = guests.map_err(|wrong| wasmtime::Error::msg(format!("{MISTYPED}{}: {}", wrong.entry_point, wrong.cause)))?;
-        sandbox.guests = Some(guests);
-    }
-    let Some(guests) = &sandbox.guests else {
-        return Err(wasmtime::Error::msg("there is no instance"));
+    let (store, indices) = (&mut sandbox.store, &parts.indices);
+    let instance = match sandbox.instance {
+        Some(instance) => instance,
+        None => *sandbox.instance.insert(parts.pre.instantiate_async(&mut *store).await?),
     };
     let call = Resource::<CallHandle>::new_own(store.data().number);
-    match (entry, guests) {
-        (Entry::Handle, guests) => guests.handler.call_handle(store, call).await.map(Answer::Ended),
-        (Entry::Failure(reason), crate::entry_points::Guests { failure: Some(failure), .. }) => {
-            failure.call_on_failure(store, call, &reason).await.map(Answer::Ended)
+    match entry {
+        Entry::Handle => {
+            let handler = match &sandbox.handler {
+                Some(handler) => handler,
+                None => sandbox.handler.insert(indices.handler(store, &instance)?),
+            };
+            handler.call_handle(store, call).await.map(Answer::Ended)
         }
-        (Entry::Finish, crate::entry_points::Guests { finish: Some(finish), .. }) => {
-            finish.call_on_finish(store).await.map(Answer::Ended)
+        Entry::Failure(reason) => match indices.failure(store, &instance)? {
+            Some(failure) => failure.call_on_failure(store, call, &reason).await.map(Answer::Ended),
+            None => Ok(Answer::Ended(Ok(()))),
+        },
+        Entry::Finish => match indices.finish(store, &instance)? {
+            Some(finish) => finish.call_on_finish(store).await.map(Answer::Ended),
+            None => Ok(Answer::Ended(Ok(()))),
+        },
+        Entry::Describe => {
+            indices.check(store, &instance)?;
+            match indices.manifest(store, &instance)? {
+                Some(manifest) => manifest.call_describe(store).await.map(Some).map(Answer::Described),
+                None => Ok(Answer::Described(None)),
+            }
         }
-        (Entry::Describe, crate::entry_points::Guests { manifest: Some(manifest), .. }) => {
-            manifest.call_describe(store).await.map(Some).map(Answer::Described)
-        }
-        (Entry::Describe, _) => Ok(Answer::Described(None)),
-        (Entry::Failure(_) | Entry::Finish, _) => Ok(Answer::Ended(Ok(()))),
     }
 }
 

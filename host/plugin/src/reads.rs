@@ -5,7 +5,7 @@
 //! is a boxed future per read.
 
 use async_trait::async_trait;
-use nephila_model::{DatasetName, KvStoreName, KvValue, RequestStatus, StateVersion, UniqueKey};
+use nephila_model::{DatasetName, KeyStanding, KvStoreName, KvValue, RequestStatus, StateVersion, UniqueKey};
 
 /// A part of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,8 +30,8 @@ pub enum ReadError {
 /// What is committed, for reading. Every method may wait; the call's wall-clock limit bounds it.
 #[async_trait]
 pub trait Reads: Send + Sync {
-    /// Which of the keys the queue has ever accepted; one answer each, in order.
-    async fn known(&self, keys: &[UniqueKey]) -> Result<Vec<bool>, ReadError>;
+    /// What the queue knows of the keys, for requests that are found at this depth; one answer each, in order.
+    async fn standing(&self, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, ReadError>;
 
     /// Where the requests stand; one answer each, in order.
     async fn lookup(&self, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, ReadError>;

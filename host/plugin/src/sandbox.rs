@@ -8,13 +8,14 @@ use crate::call::Call;
 use crate::draft::Draft;
 use crate::failure::{LimitKind, Stop};
 use crate::fault::Fault;
+use crate::host_time::HostTime;
 use crate::limits::{Holdings, Limits};
 use crate::logs::Log;
 use crate::meter::CpuMeter;
-use crate::page::patterns::PatternCache;
-use crate::page::selectors::SelectorCache;
+use crate::patterns::PatternCache;
 use crate::state_view::StateView;
 use crate::wasi::Wasi;
+use nephila_page::SelectorCache;
 use std::sync::Arc;
 use std::time::Instant;
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -31,6 +32,7 @@ pub(crate) struct Inside {
     pub(crate) log: Log,
     pub(crate) holdings: Holdings,
     pub(crate) cpu: Arc<CpuMeter>,
+    pub(crate) host_time: HostTime,
     pub(crate) wasi: Wasi,
     pub(crate) limits: Limits,
     /// When the call must have ended.
@@ -75,6 +77,7 @@ impl Inside {
         self.limits = limits;
         self.holdings.begin(limits);
         self.cpu.reset();
+        self.host_time.reset();
         self.deadline = Instant::now() + limits.wall;
         self.number = self.number.wrapping_add(1);
         self.present = call.map(Present::new);
@@ -123,12 +126,18 @@ pub(crate) fn store(engine: &Engine, shared: Arc<Shared>, name: Arc<str>, limits
         log,
         holdings: Holdings::new(limits),
         cpu: Arc::new(CpuMeter::default()),
+        host_time: HostTime::default(),
         limits,
         deadline: Instant::now() + limits.wall,
         number: 0,
         present: None,
     };
     let mut store = Store::new(engine, inside);
+    store.call_hook(|mut store, border| {
+        let inside = store.data_mut();
+        inside.host_time.cross(border, inside.cpu.spent());
+        Ok(())
+    });
     store.limiter(|inside| &mut inside.holdings);
     store.epoch_deadline_callback(|store| {
         store.data().check()?;

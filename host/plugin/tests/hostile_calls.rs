@@ -7,8 +7,8 @@
 
 use async_trait::async_trait;
 use nephila_model::{
-    ContentType, DatasetName, FailureCode, FailureReason, KvStoreName, KvValue, Page, Position, QueuedRequest, RefusedReason,
-    RequestId, RequestSpec, RequestStatus, SiteId, StateOp, StateRead, StateVersion, Timings, UniqueKey,
+    ContentType, DatasetName, FailureCode, FailureReason, KeyStanding, KvStoreName, KvValue, Page, Position, QueuedRequest,
+    RefusedReason, RequestId, RequestSpec, RequestStatus, SiteId, StateOp, StateRead, StateVersion, Timings, UniqueKey,
 };
 use nephila_plugin::{
     Call, CallFailure, CallReport, CallSettings, DatasetSlice, HostConfig, InstancePolicy, Limits, ParsedPage, Plugin,
@@ -17,7 +17,7 @@ use nephila_plugin::{
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, Once, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 use url::Url;
@@ -44,8 +44,9 @@ struct Store {
 
 #[async_trait]
 impl Reads for Store {
-    async fn known(&self, keys: &[UniqueKey]) -> Result<Vec<bool>, ReadError> {
-        Ok(keys.iter().map(|key| self.known.contains(key)).collect())
+    async fn standing(&self, keys: &[UniqueKey], _: u32) -> Result<Vec<KeyStanding>, ReadError> {
+        let standing = |key| if self.known.contains(key) { KeyStanding::MayBeDeeper } else { KeyStanding::New };
+        Ok(keys.iter().map(standing).collect())
     }
 
     async fn lookup(&self, keys: &[UniqueKey]) -> Result<Vec<Option<RequestStatus>>, ReadError> {
@@ -181,7 +182,9 @@ async fn a_crash_is_told_with_its_last_words() {
     assert_eq!(code(&run("push-then-trap").await), "trap");
     assert_eq!(code(&run("unreachable").await), "trap");
     let report = run("deep-recursion").await;
-    assert!(report.ended.as_ref().expect_err("it ends").to_string().contains("call stack exhausted"), "{:?}", report.ended);
+    // The machine's stack, or the plugin's own in its memory, which ends where its memory does: whichever is over first.
+    let said = report.ended.as_ref().expect_err("it ends").to_string();
+    assert!(said.contains("call stack exhausted") || said.contains("out of bounds memory access"), "{said}");
 }
 
 #[tokio::test]
@@ -386,34 +389,4 @@ async fn more_calls_than_sandboxes_wait_for_room() {
         ok += usize::from(call.await.expect("no panic").ended.is_ok());
     }
     assert_eq!(ok, 45);
-}
-
-/// `cargo test --release -p nephila-plugin --test hostile_calls -- --ignored --nocapture`
-#[tokio::test]
-#[ignore = "it measures"]
-async fn what_a_call_costs() {
-    for (name, policy) in
-        [("fresh", InstancePolicy::Fresh), ("reused", InstancePolicy::Reuse { max_calls: 1_000_000, max_memory: 64 << 20 })]
-    {
-        for pool in [true, false] {
-            let config = HostConfig { sandboxes: 16, pool, instances: policy, ..HostConfig::default() };
-            let plugin = PluginHost::new(config).expect("a host").load(wasm()).await.expect("it loads");
-            for word in ["nothing", "ok"] {
-                let calls: Vec<_> = (0..2_200).map(|_| call(word, Limits::default(), Store::default())).collect();
-                let mut spent = Duration::ZERO;
-                let mut start = Instant::now();
-                for (n, call) in calls.into_iter().enumerate() {
-                    if n == 200 {
-                        (spent, start) = (Duration::ZERO, Instant::now());
-                    }
-                    spent += plugin.handle(call).await.metrics.cpu;
-                }
-                println!(
-                    "{name}, pool {pool}, {word}: {:?} a call, {:?} of it on the processor",
-                    start.elapsed() / 2_000,
-                    spent / 2_000
-                );
-            }
-        }
-    }
 }

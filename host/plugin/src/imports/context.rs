@@ -70,8 +70,8 @@ fn record(request: &QueuedRequest, max_retries: u32, timeout_millis: u32) -> typ
         ranges => ranges.iter().map(range).collect(),
     };
     types::Request {
-        url: request.url.to_string(),
-        original_url: request.original_url.to_string(),
+        url: request.url.as_str().to_owned(),
+        original_url: request.original_url.as_str().to_owned(),
         method: method(spec.method),
         headers: spec.headers.iter().map(|h| types::Header { name: h.name.clone(), value: h.value.clone() }).collect(),
         payload: spec.payload.as_ref().map(|payload| payload.to_vec()),

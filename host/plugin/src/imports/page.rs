@@ -4,11 +4,14 @@ use super::DocumentHandle;
 use super::context::millis;
 use crate::bindings::nephila::crawler::{page, types};
 use crate::fault::Fault;
-use crate::page::{ParsedPage, Watch, fields, links};
 use crate::sandbox::{Inside, Shared};
 use nephila_model::{HopKind, Page};
+use nephila_page::{Field, FieldKind, FieldValue, ParsedPage, Watch};
 use std::sync::Arc;
 use wasmtime::component::Resource;
+
+// A query may be asked from the deepest stack that a host function has.
+const _: () = assert!(crate::engine::HOST_STACK >= nephila_page::STACK);
 
 impl page::Host for Inside {}
 
@@ -35,17 +38,17 @@ impl page::HostDocument for Inside {
     }
 
     fn text(&mut self, document: Resource<DocumentHandle>) -> Result<String, Fault> {
-        self.page(&document)?.text().map(str::to_owned)
+        Ok(self.page(&document)?.text()?.to_owned())
     }
 
     fn title(&mut self, document: Resource<DocumentHandle>) -> Result<Option<String>, Fault> {
-        Ok(self.page(&document)?.scan()?.title.clone())
+        Ok(self.page(&document)?.title()?)
     }
 
     fn extract(&mut self, document: Resource<DocumentHandle>, wanted: Vec<page::Field>) -> Result<Vec<page::FieldValue>, Fault> {
         let page = self.page(&document)?;
         let (page, watch, shared) = self.query(page)?;
-        fields::extract(&page, &wanted, &shared.selectors, &watch)
+        Ok(values(nephila_page::extract(&page, &fields(wanted), &shared.selectors, &watch)?))
     }
 
     fn extract_each(
@@ -56,14 +59,15 @@ impl page::HostDocument for Inside {
     ) -> Result<Vec<Vec<page::FieldValue>>, Fault> {
         let page = self.page(&document)?;
         let (page, watch, shared) = self.query(page)?;
-        fields::extract_each(&page, &item, &wanted, &shared.selectors, &watch)
+        let rows = nephila_page::extract_each(&page, &item, &fields(wanted), &shared.selectors, &watch)?;
+        Ok(rows.into_iter().map(values).collect())
     }
 
     fn links(&mut self, document: Resource<DocumentHandle>, selector: Option<String>) -> Result<Vec<page::Link>, Fault> {
         let page = self.page(&document)?;
         let (page, watch, shared) = self.query(page)?;
-        let found = links::links(&page, selector.as_deref(), &shared.selectors, &watch)?;
-        Ok(found.into_iter().map(|link| page::Link { url: link.url.into(), href: link.href, rel: link.rel }).collect())
+        let found = nephila_page::links(&page, selector.as_deref(), &shared.selectors, &watch)?;
+        Ok(found.into_iter().map(|link| page::Link { url: link.url, href: link.href, rel: link.rel }).collect())
     }
 
     fn drop(&mut self, document: Resource<DocumentHandle>) -> wasmtime::Result<()> {
@@ -74,6 +78,23 @@ impl page::HostDocument for Inside {
         }
         Ok(())
     }
+}
+
+/// The same fields in the words of `nephila-page`; nothing is copied.
+fn fields(wanted: Vec<page::Field>) -> Vec<Field> {
+    let kind = |kind| match kind {
+        page::FieldKind::Text => FieldKind::Text,
+        page::FieldKind::Html => FieldKind::Html,
+        page::FieldKind::Attr(name) => FieldKind::Attr(name),
+        page::FieldKind::Url(name) => FieldKind::Url(name),
+    };
+    let field =
+        |field: page::Field| Field { name: field.name, selector: field.selector, kind: kind(field.kind), many: field.many };
+    wanted.into_iter().map(field).collect()
+}
+
+fn values(found: Vec<FieldValue>) -> Vec<page::FieldValue> {
+    found.into_iter().map(|found| page::FieldValue { name: found.name, values: found.values }).collect()
 }
 
 fn meta(page: &Page) -> types::PageMeta {

@@ -1,20 +1,25 @@
 //! `queue`: new requests, and what is known of old ones.
 //!
-//! Decision: whether a request is new is asked of the store once per batch; the answer is advice, the commit decides. A request
-//! that was known already is sent along all the same (unless the crawl says otherwise), since it may have been found nearer.
+//! Decision: whether a request is new is asked of the store once per batch; the answer is advice, the commit decides. A request that was
+//! known already is sent along all the same if it may have been found nearer. Links are most of what a crawl handles, and nearly all of them
+//! are known: what is neither new nor nearer is never made into a request, and its URL is not even parsed if its text says enough.
 
 use super::context::no_page;
 use super::requests::{Origin, extra, user_data};
 use crate::bindings::nephila::crawler::{queue, types};
 use crate::fault::Fault;
-use crate::page::links::links;
-use crate::page::patterns::PatternTexts;
+use crate::patterns::PatternTexts;
 use crate::sandbox::Inside;
-use nephila_model::{Method, NewRequest, Place, RefusedReason, RequestSpec, RequestState, Strategy, UniqueKey};
+use nephila_model::{KeyStanding, Method, Place, RefusedReason, RequestSpec, RequestState, Strategy, UniqueKey};
+use nephila_page::targets;
 use std::collections::HashSet;
+use url::{Position, Url};
 
 /// URLs of one lookup.
 const MOST_LOOKUPS: usize = 10_000;
+
+/// Links of one page for which room is made at once.
+const USUAL: usize = 1_000;
 
 impl queue::Host for Inside {
     async fn enqueue(&mut self, asked: Vec<types::NewRequest>) -> Result<Vec<queue::Enqueued>, Fault> {
@@ -24,7 +29,7 @@ impl queue::Host for Inside {
             let allowed = present.call.settings.limits.requests;
             return Err(Fault::quota(format!("one call may enqueue {allowed} requests; enqueue the rest from another page")));
         }
-        let first = present.call.settings.limits.requests - present.draft.requests_left();
+        let first = present.draft.ask(asked.len());
         let origin = Origin::of(&present.call);
         let checked = asked
             .into_iter()
@@ -32,9 +37,10 @@ impl queue::Host for Inside {
             .map(|(place, asked)| origin.check(asked, first + place))
             .collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<UniqueKey> = checked.iter().flatten().map(|request| request.unique_key).collect();
-        let mut known = self.known(&keys).await?.into_iter();
+        let depth = origin.depth();
+        let mut standings = self.standing(&keys, depth).await?.into_iter();
         let present = self.present()?;
-        let keep_known = present.call.settings.keep_known;
+        present.draft.make_room(keys.len());
         let mut answers = Vec::with_capacity(checked.len());
         for checked in checked {
             answers.push(match checked {
@@ -43,9 +49,10 @@ impl queue::Host for Inside {
                     queue::Enqueued { unique_key: String::new(), already_known: false, refused: Some(reason.code().to_owned()) }
                 }
                 Ok(request) => {
-                    let already_known = known.next().unwrap_or(false) || present.draft.has(&request.unique_key);
+                    let standing = standings.next().unwrap_or(KeyStanding::New);
+                    let already_known = standing.is_known() || present.draft.has(&request.unique_key);
                     let unique_key = request.unique_key.to_string();
-                    if !already_known || keep_known {
+                    if standing != KeyStanding::Settled {
                         present.draft.enqueue(request)?;
                     }
                     queue::Enqueued { unique_key, already_known, refused: None }
@@ -73,56 +80,68 @@ impl queue::Host for Inside {
         let place = if options.forefront { Place::Forefront } else { Place::Queue };
 
         let mut summary = queue::LinkSummary { found: 0, enqueued: 0, already_known: 0, refused: 0 };
-        let found = links(&page, options.selector.as_deref(), &shared.selectors, &watch)?;
+        let found = targets(&page, options.selector.as_deref(), &shared.selectors, &watch)?;
         let present = self.present()?;
-        let origin = Origin::of(&present.call);
-        let (mut seen, mut candidates, mut refused) = (HashSet::new(), Vec::<NewRequest>::new(), Vec::new());
-        for link in found {
-            let mut url = link.url;
-            url.set_fragment(None);
+        let (origin, home) = (Origin::of(&present.call), Home::of(&page.page().url));
+        let room = found.len().min(USUAL);
+        let (mut seen, mut candidates) = (HashSet::with_capacity(room), Vec::<Candidate>::with_capacity(room));
+        let mut refused = Vec::new();
+        for mut text in found {
             if !watch.step() {
                 watch.check("page-timeout", "enqueueing the links")?;
             }
-            if !seen.insert(url.as_str().to_owned()) {
+            // Before it is parsed: pages repeat their links.
+            text.truncate(text.find('#').unwrap_or(text.len()));
+            if seen.contains(&text) {
                 continue;
             }
+            seen.insert(text.clone());
+            let url = if home.has(&text) { None } else { Some(Url::parse(&text)) };
+            if matches!(url, Some(Err(_))) {
+                continue;
+            }
+            let url = url.and_then(Result::ok);
             summary.found += 1;
-            let reason = if !strategy.admits(&page.page().url, &url) {
+            let reason = if url.as_ref().is_some_and(|url| !strategy.admits(&page.page().url, url)) {
                 RefusedReason::Scope
-            } else if !patterns.admit(url.as_str()) {
+            } else if !patterns.admit(&text) {
                 RefusedReason::Filter
             } else if origin.too_deep() {
                 RefusedReason::Depth
-            } else if origin.too_long(&url) {
+            } else if origin.too_long(&text) {
                 RefusedReason::TooLong
             } else {
-                let key = UniqueKey::of(&url, Method::Get, None);
-                let mut request = origin.request(url, spec.clone(), key);
-                request.label.clone_from(&options.label);
-                (request.priority, request.place) = (options.priority, place);
-                candidates.push(request);
+                candidates.extend(Candidate::new(text, url));
                 continue;
             };
             refused.push(reason);
         }
-        let keys: Vec<UniqueKey> = candidates.iter().map(|request| request.unique_key).collect();
-        let known = self.known(&keys).await?;
+        let keys: Vec<UniqueKey> = candidates.iter().map(|candidate| candidate.key).collect();
+        let depth = origin.depth();
+        let standings = self.standing(&keys, depth).await?;
         let present = self.present()?;
-        let keep_known = present.call.settings.keep_known;
-        for (request, known) in candidates.into_iter().zip(known) {
-            let already_known = known || present.draft.has(&request.unique_key);
+        present.draft.make_room(standings.iter().filter(|standing| **standing != KeyStanding::Settled).count());
+        for (candidate, standing) in candidates.into_iter().zip(standings) {
+            let already_known = standing.is_known() || present.draft.has(&candidate.key);
+            summary.already_known += u32::from(already_known);
             let over = options.limit.is_some_and(|limit| summary.enqueued >= limit) || present.draft.requests_left() == 0;
-            if already_known {
-                summary.already_known += 1;
-                if keep_known && present.draft.requests_left() > 0 {
-                    present.draft.enqueue(request)?;
-                }
-            } else if over {
-                refused.push(RefusedReason::Limit);
-            } else {
-                present.draft.enqueue(request)?;
-                summary.enqueued += 1;
+            if standing == KeyStanding::Settled || (already_known && present.draft.requests_left() == 0) {
+                continue;
             }
+            if !already_known && over {
+                refused.push(RefusedReason::Limit);
+                continue;
+            }
+            let key = candidate.key;
+            let Some(url) = candidate.into_url() else {
+                refused.push(RefusedReason::BadUrl);
+                continue;
+            };
+            let mut request = Origin::of(&present.call).request(url, spec.clone(), key);
+            request.label.clone_from(&options.label);
+            (request.priority, request.place) = (options.priority, place);
+            present.draft.enqueue(request)?;
+            summary.enqueued += u32::from(!already_known);
         }
         summary.refused = u32::try_from(refused.len()).unwrap_or(u32::MAX);
         refused.into_iter().for_each(|reason| present.draft.refuse(reason));
@@ -146,15 +165,52 @@ impl queue::Host for Inside {
 }
 
 impl Inside {
-    /// Which requests the queue knows. A store that answers short is read as "not known": the commit decides.
-    async fn known(&mut self, keys: &[UniqueKey]) -> Result<Vec<bool>, Fault> {
+    /// What the queue knows of requests that are found at this depth. A store that answers short is read as "new": the commit decides.
+    async fn standing(&mut self, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, Fault> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
         let reads = self.present()?.call.reads.clone();
-        let mut known = self.wait(reads.known(keys)).await?;
-        known.resize(keys.len(), false);
-        Ok(known)
+        let mut standings = self.wait(reads.standing(keys, depth)).await?;
+        standings.resize(keys.len(), KeyStanding::New);
+        Ok(standings)
+    }
+}
+
+/// Where a page is: what begins like it and goes on with a path is on the same origin, so that every strategy admits it, unparsed.
+struct Home<'a>(&'a str);
+
+impl<'a> Home<'a> {
+    fn of(page: &'a Url) -> Self {
+        Self(&page[..Position::BeforePath])
+    }
+
+    fn has(&self, url: &str) -> bool {
+        url.strip_prefix(self.0).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// A link that may be enqueued.
+struct Candidate {
+    key: UniqueKey,
+    /// As the URL parser writes it.
+    text: String,
+    /// If it had to be parsed.
+    url: Option<Url>,
+}
+
+impl Candidate {
+    /// `None` for what is no URL.
+    fn new(text: String, url: Option<Url>) -> Option<Self> {
+        if let Some(key) = UniqueKey::of_serialised(&text) {
+            return Some(Self { key, text, url });
+        }
+        let url = url.or_else(|| Url::parse(&text).ok())?;
+        Some(Self { key: UniqueKey::of(&url, Method::Get, None), text, url: Some(url) })
+    }
+
+    fn into_url(self) -> Option<Url> {
+        self.url.or_else(|| Url::parse(&self.text).ok())
     }
 }
 

@@ -7,11 +7,11 @@ use crate::bindings::nephila::crawler::types;
 use crate::call::{Call, CallSettings};
 use crate::failure::one_line;
 use crate::fault::Fault;
-use crate::page::ParsedPage;
 use crate::{json, names};
 use nephila_model::{
     Header, Method, NewRequest, Place, RefusedReason, Renderer, RequestSpec, SiteKey, StatusRange, UniqueKey, parse_target,
 };
+use nephila_page::ParsedPage;
 use std::borrow::Cow;
 use url::Url;
 
@@ -48,16 +48,18 @@ impl<'a> Origin<'a> {
     }
 
     /// Whether a URL is longer than the crawl allows.
-    pub(super) fn too_long(&self, url: &Url) -> bool {
-        url.as_str().len() > self.settings.max_url_length
+    pub(super) fn too_long(&self, url: &str) -> bool {
+        url.len() > self.settings.max_url_length
     }
 
-    /// What relative references resolve against. An absolute URL does not need it, and then the page is not scanned for it.
+    /// The depth of requests from here.
+    pub(super) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// What a reference resolves against. An absolute URL needs nothing, and then the page is not scanned for it.
     fn base(&self, reference: &str) -> Option<&'a Url> {
-        match Url::parse(reference) {
-            Err(url::ParseError::RelativeUrlWithoutBase) => self.page.map(ParsedPage::base).or(self.request_url),
-            _ => None,
-        }
+        if has_scheme(reference) { None } else { self.page.map(ParsedPage::base).or(self.request_url) }
     }
 
     /// A URL that is asked for, or why it is refused.
@@ -66,7 +68,7 @@ impl<'a> Origin<'a> {
             "scheme" => RefusedReason::Scheme,
             _ => RefusedReason::BadUrl,
         })?;
-        if self.too_long(&url) { Err(RefusedReason::TooLong) } else { Ok(url) }
+        if self.too_long(url.as_str()) { Err(RefusedReason::TooLong) } else { Ok(url) }
     }
 
     /// A plain request for a URL from here.
@@ -156,6 +158,30 @@ impl<'a> Origin<'a> {
     }
 }
 
+/// Whether a reference is absolute: whether the URL parser finds a scheme where it begins. Asking it would be to parse twice.
+fn has_scheme(reference: &str) -> bool {
+    let mut begins = true;
+    // The parser passes over white space and control characters around, and over tabs and line breaks within.
+    for c in reference.trim_start_matches(|c| c <= ' ').chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')) {
+        let fits = c.is_ascii_alphabetic() || !begins && (c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
+        if !fits {
+            return !begins && c == ':' && !is_relative_all_the_same(reference);
+        }
+        begins = false;
+    }
+    false
+}
+
+/// `http:page` is a relative reference where the base has the same scheme (WHATWG URL, "special relative or authority state").
+fn is_relative_all_the_same(reference: &str) -> bool {
+    let reference = reference.trim_start_matches(|c| c <= ' ');
+    let after = |scheme: &str| {
+        let begins = reference.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+        begins.then(|| !reference[scheme.len()..].starts_with(['/', '\\']))
+    };
+    after("https:").or_else(|| after("http:")).unwrap_or(false)
+}
+
 /// JSON that comes back with a request: checked, in one line.
 pub(super) fn user_data(text: Option<&str>) -> Result<Option<String>, Fault> {
     let Some(text) = text else { return Ok(None) };
@@ -219,7 +245,6 @@ const fn method(method: types::Method) -> Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::ParsedPage;
 
     fn settings() -> CallSettings {
         CallSettings { max_depth: Some(2), max_url_length: 60, ..CallSettings::default() }
@@ -279,9 +304,37 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_has_a_scheme_if_the_url_parser_says_so() {
+        let pieces =
+            ["", "a", "http", ":", "/", "//b", "1", "+", "-", ".", " ", "\t", "\n", "\u{1}", "ä", "?", "#", "X", "\u{a0}"];
+        for first in pieces {
+            for second in pieces {
+                for third in pieces {
+                    let reference = format!("{first}{second}{third}");
+                    // `http:page` can be either, so that the base is asked for.
+                    let either = reference.trim_start_matches(|c| c <= ' ').strip_prefix("http:");
+                    let relative = Url::parse(&reference) == Err(url::ParseError::RelativeUrlWithoutBase)
+                        || either.is_some_and(|rest| !rest.starts_with('/'));
+                    assert_eq!(has_scheme(&reference), !relative, "{reference:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn relative_references_resolve_against_the_page_and_its_base() {
         let settings = settings();
-        let page = crate::page::html_page("http://example.com/a/b", "<base href='/shop/'>");
+        let page = ParsedPage::new(std::sync::Arc::new(nephila_model::Page {
+            url: Url::parse("http://example.com/a/b").expect("a URL"),
+            status: 200,
+            headers: Vec::new(),
+            content_type: nephila_model::ContentType::parse("text/html"),
+            body: "<base href='/shop/'>".into(),
+            charset: Some("UTF-8"),
+            chain: Vec::new(),
+            timings: nephila_model::Timings::default(),
+            text: std::sync::OnceLock::new(),
+        }));
         let request = origin(&settings, Some(&page), 1).check(asked("c#d"), 0).expect("no fault").expect("a request");
         assert_eq!((request.url.as_str(), request.depth), ("http://example.com/shop/c", 1));
         let deep = origin(&settings, Some(&page), 3).check(asked("c"), 0).expect("no fault");

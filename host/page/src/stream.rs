@@ -8,10 +8,10 @@ use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
 use std::cell::RefCell;
 
 /// Links that are kept of one page; what a page has beyond is left out, and said.
-const MOST_LINKS: usize = 100_000;
+pub(crate) const MOST_LINKS: usize = 100_000;
 
 /// Bytes of a title; what is longer is cut.
-const TITLE: usize = 64 << 10;
+pub(crate) const TITLE: usize = 64 << 10;
 
 /// A link as the page has it, entities decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,17 +120,31 @@ pub(crate) fn collapse(text: &str) -> String {
 
 /// Appends text with its white space collapsed; `pending` says whether white space stands between what was and what comes.
 pub(crate) fn collapse_into(text: &str, into: &mut String, pending: &mut bool) {
-    for word in text.split_inclusive(char::is_whitespace) {
-        let trimmed = word.trim_end_matches(char::is_whitespace);
-        if !trimmed.is_empty() {
+    let bytes = text.as_bytes();
+    let mut add = |word: &str, pending: &mut bool| {
+        if !word.is_empty() {
             if *pending && !into.is_empty() {
                 into.push(' ');
             }
-            into.push_str(trimmed);
+            into.push_str(word);
             *pending = false;
         }
-        *pending |= trimmed.len() < word.len();
+    };
+    let (mut word, mut at) = (0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        let (is_space, width) = if byte.is_ascii() {
+            (matches!(byte, b'\t'..=b'\r' | b' '), 1)
+        } else {
+            text[at..].chars().next().map_or((false, 1), |c| (c.is_whitespace(), c.len_utf8()))
+        };
+        if is_space {
+            add(&text[word..at], pending);
+            *pending = true;
+            word = at + width;
+        }
+        at += width;
     }
+    add(&text[word..], pending);
 }
 
 #[cfg(test)]
