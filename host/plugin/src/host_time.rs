@@ -1,8 +1,9 @@
 //! How much of a call is the host's own work for the plugin.
 //!
 //! Decision: measured where WebAssembly calls into the host and where it returns, in one place for all host functions, so that none can be
-//! forgotten. It is the call's processor time ([`super::meter`]), so that neither waiting for the store nor standing aside for others
-//! counts. What WebAssembly asks of the engine itself (more memory, a tick) counts too, and is little. What it costs: two looks at a clock.
+//! forgotten. The clock runs while the call is polled, so that neither waiting for the store nor giving way at a tick counts; it is the wall's,
+//! since the processor's costs a call of the kernel, and what it shows above the call's processor time is cut off in the end. What WebAssembly
+//! asks of the engine itself (more memory, a tick) counts too, and is little.
 
 use std::time::Duration;
 use wasmtime::CallHook;
@@ -20,13 +21,13 @@ impl HostTime {
         *self = Self::default();
     }
 
-    /// The border between the plugin and the host was crossed, when the call had spent so much processor time.
-    pub(crate) fn cross(&mut self, border: CallHook, spent: Duration) {
+    /// The border between the plugin and the host was crossed, when the call had been polled for so long.
+    pub(crate) fn cross(&mut self, border: CallHook, polled: Duration) {
         match border {
-            CallHook::CallingHost => self.entered = Some(spent),
+            CallHook::CallingHost => self.entered = Some(polled),
             CallHook::ReturningFromHost => {
                 if let Some(entered) = self.entered.take() {
-                    self.spent += spent.saturating_sub(entered);
+                    self.spent += polled.saturating_sub(entered);
                 }
             }
             CallHook::CallingWasm | CallHook::ReturningFromWasm => {}

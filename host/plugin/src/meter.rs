@@ -25,6 +25,8 @@ const FINE: u64 = 1_000_000;
 pub(crate) struct CpuMeter {
     /// Of finished polls.
     spent: AtomicU64,
+    /// The same on the wall.
+    polled: AtomicU64,
     /// When the present poll began, on the wall.
     began: AtomicU64,
     /// The thread's clock when the present poll began, or at most [`FINE`] before.
@@ -42,6 +44,13 @@ impl CpuMeter {
         Duration::from_nanos(self.spent.load(Ordering::Relaxed) + self.present(wall_clock()))
     }
 
+    /// How long the call has been polled so far, on the wall: not less than what it spent, and cheap to ask. To be asked from within a
+    /// metered poll.
+    pub(crate) fn polled(&self) -> Duration {
+        let present = wall_clock().saturating_sub(self.began.load(Ordering::Relaxed));
+        Duration::from_nanos(self.polled.load(Ordering::Relaxed) + present)
+    }
+
     /// What finished polls spent. To be asked from outside.
     pub(crate) fn total(&self) -> Duration {
         Duration::from_nanos(self.spent.load(Ordering::Relaxed))
@@ -50,6 +59,7 @@ impl CpuMeter {
     /// Begins another call.
     pub(crate) fn reset(&self) {
         self.spent.store(0, Ordering::Relaxed);
+        self.polled.store(0, Ordering::Relaxed);
     }
 
     /// Runs a future and charges its polls. A panic in it ends it, and is told: the host's own mistakes cost one call, not the task.
@@ -58,7 +68,9 @@ impl CpuMeter {
         poll_fn(|cx| {
             self.begin(wall_clock());
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
-            self.spent.fetch_add(self.present(wall_clock()), Ordering::Relaxed);
+            let now = wall_clock();
+            self.spent.fetch_add(self.present(now), Ordering::Relaxed);
+            self.polled.fetch_add(now.saturating_sub(self.began.load(Ordering::Relaxed)), Ordering::Relaxed);
             match polled {
                 Ok(polled) => polled.map(Ok),
                 Err(payload) => Poll::Ready(Err(Panicked::of(payload.as_ref()))),

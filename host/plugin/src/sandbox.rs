@@ -135,7 +135,7 @@ pub(crate) fn store(engine: &Engine, shared: Arc<Shared>, name: Arc<str>, limits
     let mut store = Store::new(engine, inside);
     store.call_hook(|mut store, border| {
         let inside = store.data_mut();
-        inside.host_time.cross(border, inside.cpu.spent());
+        inside.host_time.cross(border, inside.cpu.polled());
         Ok(())
     });
     store.limiter(|inside| &mut inside.holdings);
