@@ -4,6 +4,7 @@
 //! in one place, so that no other crate needs to know what a trap looks like. The cost is that two limits (bytes per host
 //! call, handles) and a machine without memory are told by wording, which `tests/hostile_calls.rs` and `tests/loading.rs` pin.
 
+use crate::guest_stack;
 use wasmtime::{Trap, WasmBacktrace};
 
 /// What a handler says when it gives up on its request.
@@ -179,6 +180,8 @@ impl CallFailure {
         }
         let what = if let Some(exit) = error.downcast_ref::<wasmtime_wasi::I32Exit>() {
             format!("it called exit({}); return from the handler instead", exit.0)
+        } else if guest_stack::ran_out(error) {
+            guest_stack::RAN_OUT.to_owned()
         } else if let Some(trap) = error.downcast_ref::<Trap>() {
             trap.to_string()
         } else {

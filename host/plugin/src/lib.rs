@@ -16,6 +16,7 @@ mod engine;
 mod entry_points;
 mod failure;
 mod fault;
+mod guest_stack;
 mod host;
 mod host_time;
 mod imports;

@@ -109,9 +109,9 @@ fn descend(depth: u64) -> u64 {
 }
 
 fn flood_log() -> HandlerResult {
-    // A hundred times what is kept, and not more, so that a slow machine gets to the end within the processor time of a page.
+    // A thousand times what is kept.
     let line = "x".repeat(1_000);
-    for turn in 0..100_000_u32 {
+    for turn in 0..1_000_000_u32 {
         info!("{turn} {line}");
     }
     Ok(())
