@@ -16,7 +16,7 @@
 //! it, some tens of milliseconds the last of nine times, and whoever asks waits for that; the new half's memory is made before,
 //! while nobody waits.
 //!
-//! What learning costs: once per opening all rows are walked in the order of their ids, about a microsecond each, in pieces,
+//! What learning costs: once per opening all rows are walked in the order of their ids, about a third of a microsecond each, in pieces,
 //! while nobody asks the reading side for anything. Until that is done, and for good if a read fails, a miss says nothing. It
 //! ends early when the table is full: what it would go on to read would only take the place of keys that were taught since, and a
 //! miss says nothing any more either way.
@@ -34,6 +34,9 @@ use table::{Print, Table};
 
 /// So often may the table double: to 2²¹ buckets, 128 MiB.
 const DOUBLINGS: usize = 9;
+
+/// So many facts have their buckets fetched together: enough for the processor to wait for many at a time.
+const TOGETHER: usize = 32;
 
 /// A depth that is not known, or too large to be kept.
 const ANY_DEPTH: u8 = u8::MAX;
@@ -111,16 +114,26 @@ impl KnownKeys {
     /// Takes in what is committed. Nothing else may come here: what a transaction has written may yet be rolled back.
     pub(crate) fn learn(&self, facts: impl IntoIterator<Item = Fact>) {
         let mut kept = self.write();
-        for fact in facts {
+        let mut facts = facts.into_iter().map(|fact| {
             let depth = fact.depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(ANY_DEPTH);
-            let print = self.secret.print(fact.crawl, &fact.key);
-            while !kept.table.put(print, depth) {
-                // Most of what growing costs is memory that is used for the first time: not while others wait.
-                let buckets = kept.table.buckets();
-                drop(kept);
-                let half = Table::half(buckets);
-                kept = self.write();
-                kept.table.grow(half);
+            (self.secret.print(fact.crawl, &fact.key), depth)
+        });
+        let mut some = Vec::with_capacity(TOGETHER);
+        loop {
+            some.extend(facts.by_ref().take(TOGETHER));
+            if some.is_empty() {
+                return;
+            }
+            kept.table.fetch(some.iter().map(|(print, _)| *print));
+            for (print, depth) in some.drain(..) {
+                while !kept.table.put(print, depth) {
+                    // Most of what growing costs is memory that is used for the first time: not while others wait.
+                    let buckets = kept.table.buckets();
+                    drop(kept);
+                    let half = Table::half(buckets);
+                    kept = self.write();
+                    kept.table.grow(half);
+                }
             }
         }
     }
