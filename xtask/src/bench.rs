@@ -12,13 +12,22 @@ use crate::{plugins, setup};
 
 /// Nephila against a bare loop, whole programs over whole sites (tests/bench).
 pub(crate) fn programs(folders: &Folders, arguments: &[String]) -> Result<()> {
+    harness(folders, "bench", arguments)
+}
+
+/// What a page costs where few and where many URLs are known (tests/bench).
+pub(crate) fn known(folders: &Folders, arguments: &[String]) -> Result<()> {
+    harness(folders, "known", arguments)
+}
+
+fn harness(folders: &Folders, program: &str, arguments: &[String]) -> Result<()> {
     setup::run()?;
     plugins::build_all(folders)?;
     build::programs(folders, Profile::Release)?;
     // On its own: together with the host, cargo would give the bare loop features that it is better off without.
     let mut command = Command::new(cargo());
     run(command.current_dir(&folders.root).args(["build", "--release", "--package", "nephila-bench"]))?;
-    let mut command = Command::new(folders.program(Profile::Release, "bench"));
+    let mut command = Command::new(folders.program(Profile::Release, program));
     run(command.current_dir(&folders.root).args(arguments))
 }
 

@@ -67,6 +67,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measure what a page costs where 10 thousand and where 10 million URLs are known
+    #[command(disable_help_flag = true)]
+    BenchKnown {
+        /// Arguments of the benchmark
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measure the store with many rows
     #[command(disable_help_flag = true)]
     BenchStore {
@@ -114,6 +121,7 @@ fn run(task: Task) -> Result<()> {
         }
         Task::CrashTest { points, more } => crash_test::run(&folders, points, &more),
         Task::Bench { arguments } => bench::programs(&folders, &arguments),
+        Task::BenchKnown { arguments } => bench::known(&folders, &arguments),
         Task::BenchStore { arguments } => bench::store(&folders, &arguments),
         Task::BenchMicro { arguments } => bench::micro(&folders, &arguments),
         Task::Site { arguments } => site::forward(&folders, &arguments),

@@ -1,6 +1,7 @@
 //! On what machine, with what compiler and which commit: without it a figure says little.
 
 use serde::Serialize;
+use std::fmt::{Display, Formatter};
 use std::process::{Command, Stdio};
 
 /// Facts about where figures come from; empty text where a fact cannot be had.
@@ -43,6 +44,23 @@ impl Machine {
             date: said("date", &["-u", "+%Y-%m-%d"]),
             load: read("/proc/loadavg").split(' ').next().unwrap_or_default().to_owned(),
         }
+    }
+}
+
+impl Display for Machine {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(
+            out,
+            "Measured {} at commit {} on {}, {} cores, {:.1} GB, {}, {}; load before {}.",
+            self.date,
+            self.commit,
+            self.processor,
+            self.cores,
+            self.memory_megabytes as f64 / 1e3,
+            self.kernel,
+            self.rustc,
+            self.load,
+        )
     }
 }
 

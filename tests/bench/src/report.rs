@@ -24,20 +24,7 @@ pub struct Report {
 
 impl Display for Report {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        let machine = &self.machine;
-        writeln!(
-            out,
-            "Measured {} at commit {} on {}, {} cores, {:.1} GB, {}, {}; load before {}. {} pairs of runs each, medians with (least to most).",
-            machine.date,
-            machine.commit,
-            machine.processor,
-            machine.cores,
-            machine.memory_megabytes as f64 / 1e3,
-            machine.kernel,
-            machine.rustc,
-            machine.load,
-            self.alternations,
-        )?;
+        writeln!(out, "{} {} pairs of runs each, medians with (least to most).", self.machine, self.alternations)?;
         if !self.nephila_arguments.is_empty() {
             writeln!(out, "Further arguments of `nephila run`: `{}`.", self.nephila_arguments.join(" "))?;
         }
@@ -67,32 +54,50 @@ fn row(out: &mut Formatter<'_>, name: &str, cpu: String, speed: String, memory: 
     writeln!(out, "| {name:<9} | {cpu:<28} | {speed:<28} | {memory:<22} |")
 }
 
-fn shown(spread: Spread, digits: usize) -> String {
+/// The middle, with the least and the most.
+pub(crate) fn shown(spread: Spread, digits: usize) -> String {
     format!("{:.digits$} ({:.digits$} to {:.digits$})", spread.median, spread.min, spread.max)
 }
 
-const BEGIN: &str = "<!-- figures: begin (cargo xtask bench --markdown FILE writes what is between these lines) -->";
-const END: &str = "<!-- figures: end -->";
+/// The lines of a Markdown file that a table stands between.
+#[derive(Debug, Clone, Copy)]
+pub struct Marks {
+    begin: &'static str,
+    end: &'static str,
+}
+
+/// Those of [`Report`].
+pub const FIGURES: Marks = Marks {
+    begin: "<!-- figures: begin (cargo xtask bench --markdown FILE writes what is between these lines) -->",
+    end: "<!-- figures: end -->",
+};
+
+/// Those of [`crate::KnownReport`].
+pub const KNOWN_FIGURES: Marks = Marks {
+    begin: "<!-- known: begin (cargo xtask bench-known --markdown FILE writes what is between these lines) -->",
+    end: "<!-- known: end -->",
+};
 
 /// Puts a text between the two marks of a Markdown file, in the place of what is there.
 ///
 /// # Errors
 /// If the file cannot be read or written, or has no marks.
-pub fn write_between_markers(file: &Path, text: &str) -> Result<()> {
+pub fn write_between_markers(file: &Path, marks: Marks, text: &str) -> Result<()> {
     let old = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let new = between_markers(&old, text).with_context(|| format!("{} has not the lines {BEGIN} and {END}", file.display()))?;
+    let missing = || format!("{} has not the lines {} and {}", file.display(), marks.begin, marks.end);
+    let new = between_markers(&old, marks, text).with_context(missing)?;
     std::fs::write(file, new).with_context(|| format!("cannot write {}", file.display()))
 }
 
-fn between_markers(old: &str, text: &str) -> Option<String> {
-    let (before, rest) = old.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{}\n{END}{after}", text.trim()))
+fn between_markers(old: &str, Marks { begin, end }: Marks, text: &str) -> Option<String> {
+    let (before, rest) = old.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{}\n{end}{after}", text.trim()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGIN, END, Report, between_markers};
+    use super::{FIGURES, KNOWN_FIGURES, Report, between_markers};
     use crate::{Cost, Machine, Pair, Summary, Workload};
 
     fn report() -> Report {
@@ -122,8 +127,10 @@ mod tests {
 
     #[test]
     fn only_what_is_between_the_marks_is_replaced() {
-        let old = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
-        assert_eq!(between_markers(&old, "new\n"), Some(format!("before\n{BEGIN}\nnew\n{END}\nafter\n")));
-        assert_eq!(between_markers("no marks", "new"), None);
+        for marks in [FIGURES, KNOWN_FIGURES] {
+            let file = |text| format!("before\n{}\n{text}\n{}\nafter\n", marks.begin, marks.end);
+            assert_eq!(between_markers(&file("old"), marks, "new\n"), Some(file("new")));
+        }
+        assert_eq!(between_markers("no marks", FIGURES, "new"), None);
     }
 }

@@ -60,3 +60,20 @@ fn what_is_not_built_is_said_before_anything_runs() {
     assert!(said(&output).contains("nowhere.wasm is not built"));
     assert!(!folder.path().join("runs").exists());
 }
+
+#[test]
+fn a_job_is_filled_and_resumed_for_fewer_and_for_more_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("figures.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_known"));
+    command.args(["--alternations", "1", "--sizes", "700:20:100", "--folder"]).arg(folder.path().join("runs"));
+
+    let output = command.arg("--json").arg(&json).output().unwrap();
+
+    assert!(output.status.success(), "{}", said(&output));
+    let figures: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let size = &figures["sizes"][0];
+    assert_eq!(size["runs"][0]["long"]["pages"], 1_000);
+    assert!(size["knownLinks"]["median"].as_f64().unwrap() > 18.5, "{size}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("|        700 | 20 and 100 "));
+}

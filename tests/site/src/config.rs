@@ -42,6 +42,10 @@ pub struct MeshShape {
     /// Spread the pages over s0.localhost, s1.localhost, … with absolute links; then start at s0.localhost:PORT
     #[arg(long, value_name = "M", default_value_t = 1)]
     pub sites: usize,
+    /// Each page of the first half has one link to a page of the second half that no other page has, and all other links lead to
+    /// the first half: to who knows that half, each of its pages has one new link
+    #[arg(long)]
+    pub halves: bool,
 }
 
 /// The size of a heavy site.
@@ -132,7 +136,7 @@ impl SiteConfig {
 
     /// A mesh on one host without trouble on any free port.
     pub fn mesh(pages: usize, links: usize, bytes: usize) -> Self {
-        let shape = MeshShape { pages, links, bytes, sites: 1 };
+        let shape = MeshShape { pages, links, bytes, sites: 1, halves: false };
         Self { port: 0, content: Content::Mesh(shape), switches: Switches::default() }
     }
 
@@ -166,7 +170,9 @@ impl MeshShape {
     fn check(&self) -> Result<(), SiteError> {
         ensure(self.pages > 0, "a mesh needs at least one page (--pages)")?;
         ensure(self.links > 0 || self.pages == 1, "with --links 0 only one page could be reached")?;
-        ensure(self.sites > 0, "a mesh needs at least one site (--sites)")
+        ensure(self.sites > 0, "a mesh needs at least one site (--sites)")?;
+        let in_halves = self.pages.is_multiple_of(2) && self.links > 1;
+        ensure(!self.halves || in_halves, "--halves needs an even number of --pages, and two --links at least")
     }
 }
 

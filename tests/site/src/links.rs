@@ -22,9 +22,21 @@ pub(crate) fn links(seed: Seed, id: usize, pages: usize, wanted: usize) -> Vec<u
     links
 }
 
+/// The same for a site in two halves: a page of the first half has a page of the second to itself, and all other links lead to the
+/// first half.
+pub(crate) fn links_of_halves(seed: Seed, id: usize, pages: usize, wanted: usize) -> Vec<usize> {
+    let half = pages / 2;
+    if id >= half {
+        return links(seed, id, half, wanted);
+    }
+    let mut links = links(seed, id, half, wanted.saturating_sub(1));
+    links.push(half + id);
+    links
+}
+
 #[cfg(test)]
 mod tests {
-    use super::links;
+    use super::{links, links_of_halves};
     use crate::seed::Seed;
     use std::collections::HashSet;
 
@@ -38,6 +50,16 @@ mod tests {
                 waiting.extend(links.into_iter().filter(|link| seen.insert(*link)));
             }
             assert_eq!(seen.len(), pages, "{pages} pages, {wanted} links");
+        }
+    }
+
+    #[test]
+    fn a_page_of_the_first_half_has_one_of_the_second_to_itself() {
+        for id in 0..100 {
+            let links = links_of_halves(Seed(3), id, 100, 8);
+            let second: Vec<usize> = links.iter().copied().filter(|link| *link >= 50).collect();
+            assert_eq!(links.len(), 8);
+            assert_eq!(second, if id < 50 { vec![50 + id] } else { Vec::new() });
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::config::MeshShape;
 use crate::facts::PageFacts;
 use crate::faults::Faults;
-use crate::links::links;
+use crate::links::{links, links_of_halves};
 use crate::pages::{Found, Origin};
 use crate::prepared::Prepared;
 use crate::seed::Seed;
@@ -93,6 +93,7 @@ impl Mesh {
             html,
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page {id}</title></head>\n<body><h1>Page {id}</h1>\n<p class=\"price\">{price}</p>\n<ul class=\"links\">\n",
         );
+        let links = if self.shape.halves { links_of_halves } else { links };
         for link in links(self.seed, id, self.shape.pages, self.shape.links) {
             let _ = writeln!(html, "<li><a href=\"{}\">Page {link}</a></li>", self.url(link));
         }
@@ -127,7 +128,7 @@ mod tests {
     fn mesh(pages: usize, links: usize, bytes: usize) -> Mesh {
         let faults = Faults::new(Switches::default(), pages, 1);
         let origin = Origin { port: 80, absolute: false };
-        Mesh::build(MeshShape { pages, links, bytes, sites: 1 }, Seed(3), origin, &faults, false)
+        Mesh::build(MeshShape { pages, links, bytes, sites: 1, halves: false }, Seed(3), origin, &faults, false)
     }
 
     #[test]

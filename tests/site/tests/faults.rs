@@ -27,7 +27,7 @@ async fn the_whole_mesh_is_reached() {
 
 #[tokio::test]
 async fn a_mesh_of_several_sites_is_reached_from_its_start_url() {
-    let shape = MeshShape { pages: 100, links: 4, bytes: 0, sites: 3 };
+    let shape = MeshShape { pages: 100, links: 4, bytes: 0, sites: 3, halves: false };
     let site = Site::start(SiteConfig { content: Content::Mesh(shape), ..SiteConfig::bookshop() }).await.unwrap();
     let replies = crawl(&site, &site.start_url()).await;
     assert_eq!(replies.len(), 100);

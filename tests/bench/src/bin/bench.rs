@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
-use nephila_bench::{Machine, Programs, Report, Summary, Workload, compare, write_between_markers};
+use nephila_bench::{FIGURES, Machine, Programs, Report, Summary, Workload, compare, write_between_markers};
 use std::path::PathBuf;
 
 /// Crawls two sites on this machine with Nephila and with a bare loop, in turn, and compares what they cost
@@ -72,7 +72,7 @@ fn main() -> Result<()> {
         std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
     if let Some(file) = arguments.markdown {
-        write_between_markers(&file, &report.to_string())?;
+        write_between_markers(&file, FIGURES, &report.to_string())?;
     }
     Ok(())
 }
