@@ -84,7 +84,8 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
         items,
         profile,
     };
-    let report = crawl(setup).await;
+    // As a task, it is woken by the thread that a visit ends on; from this thread each landing would be a switch of threads.
+    let report = tokio::spawn(crawl(setup)).await.context("the crawl fell over; this is a defect, please report it")?;
     if let Some(line) = line {
         // It ends with the crawl; whether it could write its last line matters to nobody.
         let _ = line.await;

@@ -13,6 +13,7 @@ use super::Durability;
 use super::trouble::{Done, Trouble};
 use crate::{JobDir, StoreError};
 use nephila_model::NORMALISER_VERSION;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::cmp::Ordering;
 use std::fs::File;
@@ -331,6 +332,8 @@ fn tune(connection: &Connection, cache_kib: i64) -> Done<()> {
     connection.pragma_update(None, "cache_size", -cache_kib)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // A plan depends on the query alone. Without this a statement that looks for a site is planned anew each time that the site is another.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
