@@ -180,8 +180,8 @@ impl CallFailure {
         }
         let what = if let Some(exit) = error.downcast_ref::<wasmtime_wasi::I32Exit>() {
             format!("it called exit({}); return from the handler instead", exit.0)
-        } else if guest_stack::ran_out(error) {
-            guest_stack::RAN_OUT.to_owned()
+        } else if let Some(used_up) = guest_stack::used_up(error) {
+            used_up.to_owned()
         } else if let Some(trap) = error.downcast_ref::<Trap>() {
             trap.to_string()
         } else {

@@ -7,8 +7,11 @@
 
 use wasmtime::Trap;
 
-/// What is said of it, with the way out.
-pub(crate) const RAN_OUT: &str = "its stack is used up, since its calls nest too deep; use a loop, or build it with a larger stack (`-z stack-size=` of the linker)";
+/// The machine's stack, whose size the host sets for all plugins.
+const MACHINES: &str = "its call stack is exhausted, since its calls nest too deep; use a loop";
+
+/// The plugin's own.
+const ITS_OWN: &str = "its stack is used up, since its calls nest too deep; use a loop, or build it with a larger stack (`-z stack-size=` of the linker)";
 
 /// So far below 0 an access may be: more than the largest frame of sane code.
 const BELOW_ZERO: u64 = 16 << 20;
@@ -16,12 +19,12 @@ const BELOW_ZERO: u64 = 16 << 20;
 /// What wasmtime says of an access outside the memory; it offers it in no other way. `tests/hostile_calls.rs` pins the wording.
 const FAULT: &str = "memory fault at wasm address 0x";
 
-/// Whether it was that.
-pub(crate) fn ran_out(error: &wasmtime::Error) -> bool {
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::StackOverflow) => true,
-        Some(Trap::MemoryOutOfBounds) => error.chain().any(|cause| is_below_zero(&cause.to_string())),
-        _ => false,
+/// What is to be said of it, with the way out, if a stack was used up.
+pub(crate) fn used_up(error: &wasmtime::Error) -> Option<&'static str> {
+    match error.downcast_ref::<Trap>()? {
+        Trap::StackOverflow => Some(MACHINES),
+        Trap::MemoryOutOfBounds => error.chain().any(|cause| is_below_zero(&cause.to_string())).then_some(ITS_OWN),
+        _ => None,
     }
 }
 
