@@ -13,7 +13,7 @@ use crate::{plugins, setup};
 /// Runs the steps in order, and stops at the first that fails.
 pub(crate) fn run(folders: &Folders) -> Result<()> {
     let mut steps = Steps::default();
-    steps.step("setup", setup::run)?;
+    steps.step("setup", setup::for_tests)?;
     steps.step("format", || of_cargo(folders, &["fmt", "--all", "--check"]))?;
     steps.step("lints", || of_cargo(folders, &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     steps.step("plugins", || plugins::build_all(folders))?;

@@ -236,5 +236,6 @@ fn outcome(line: &Line, visit: &Visit, decision: Decision) -> Outcome {
         effects: decision.effects,
         stats,
         site_next_allowed: Some(visit.asked_at.plus(line.settings.delay)),
+        session: None,
     }
 }

@@ -47,7 +47,8 @@ pub async fn finish(line: &Line, lease: Lease) -> Finish {
         } else {
             nephila_model::Effects::default()
         };
-        let outcome = Outcome { subject: Subject::Finish, lease, verdict: None, effects, stats, site_next_allowed: None };
+        let outcome =
+            Outcome { subject: Subject::Finish, lease, verdict: None, effects, stats, site_next_allowed: None, session: None };
         match line.commits.commit(outcome).await {
             Err(error) => return Finish::Lost(error),
             Ok(Ok(applied)) => return Finish::Done(Box::new(applied)),

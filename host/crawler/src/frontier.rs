@@ -273,6 +273,7 @@ mod tests {
             effects: Effects { requests, ..Effects::default() },
             stats: StatsDelta::default(),
             site_next_allowed: None,
+            session: None,
         }
     }
 
@@ -285,6 +286,7 @@ mod tests {
             effects: Effects::default(),
             stats: StatsDelta::default(),
             site_next_allowed: next_allowed,
+            session: None,
         }
     }
 

@@ -61,6 +61,7 @@ pub async fn note_late_steps(store: &dyn Store, lease: Lease, report: &mut Crawl
         effects: Effects::default(),
         stats: stats.clone(),
         site_next_allowed: None,
+        session: None,
     };
     let results = store.commit(report.record.id, Group { outcomes: vec![outcome], ..Group::default() }).await?;
     if results.iter().all(Result::is_ok) {

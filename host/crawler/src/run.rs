@@ -199,8 +199,15 @@ impl Run {
     }
 
     async fn commit_for_crawl(&self, effects: Effects, stats: StatsDelta) -> Result<Option<Applied>, FinishReason> {
-        let outcome =
-            Outcome { subject: Subject::Crawl, lease: self.lease, verdict: None, effects, stats, site_next_allowed: None };
+        let outcome = Outcome {
+            subject: Subject::Crawl,
+            lease: self.lease,
+            verdict: None,
+            effects,
+            stats,
+            site_next_allowed: None,
+            session: None,
+        };
         match self.line.commits.commit(outcome).await {
             Err(error) => Err(FinishReason::StoreFailed(error.to_string())),
             Ok(Ok(applied)) => Ok(Some(applied)),
@@ -293,6 +300,7 @@ impl Run {
             effects: Effects::default(),
             stats: StatsDelta::default(),
             site_next_allowed: None,
+            session: None,
         };
         match self.line.commits.commit(outcome).await {
             Ok(Ok(_)) => self.ended += 1,

@@ -54,6 +54,15 @@ pub struct KeyValueWrite {
     pub value: Option<KvValue>,
 }
 
+/// An event that a plugin emits. It is delivered after the commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmittedEvent {
+    /// Its name: none of the host's own.
+    pub name: String,
+    /// What is said about it: JSON in one line, checked.
+    pub payload: String,
+}
+
 /// Why a request was refused before acceptance. It occupies no unique key: the same URL may be accepted later from elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RefusedReason {
@@ -107,6 +116,8 @@ pub struct Effects {
     pub state_reads: Vec<StateRead>,
     /// What it does to the state, in order.
     pub state_ops: Vec<StateOp>,
+    /// Events to deliver after the commit, in order.
+    pub events: Vec<EmittedEvent>,
     /// Ends the crawl once the pages in hand are done, with this reason.
     pub stop: Option<String>,
     /// What people see as the crawl's status.
@@ -129,7 +140,9 @@ impl Effects {
             StateOp::Set { value, .. } | StateOp::Append { value, .. } => value.len(),
             _ => 0,
         });
-        requests.sum::<usize>() + items.sum::<usize>() + values.sum::<usize>() + state.sum::<usize>()
+        let events = self.events.iter().map(|event| event.name.len() + event.payload.len());
+        let data = requests.sum::<usize>() + items.sum::<usize>() + values.sum::<usize>();
+        data + state.sum::<usize>() + events.sum::<usize>()
     }
 
     /// What remains of the effects of a call that failed: what it saw, since that may be why.

@@ -30,6 +30,14 @@ number!(
     SiteId
 );
 number!(
+    /// An event that a plugin emitted: its row.
+    EventId
+);
+number!(
+    /// A session pool's row. Pools are told apart by their [`crate::PoolPlace`].
+    PoolId
+);
+number!(
     /// How often a shard has changed hands. An outcome with an older one than the store's is stale (S4).
     Epoch
 );

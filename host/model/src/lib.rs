@@ -5,6 +5,7 @@
 //! copying between these types and those of the wire, of SQL and of WebAssembly. Nothing in here does I/O or looks at a clock
 //! (but for [`Timestamp::now`], so that there is one place which does).
 
+mod cookie;
 mod effects;
 mod ids;
 mod outcome;
@@ -12,16 +13,20 @@ mod page;
 mod profile;
 mod request;
 mod scope;
+mod session;
+mod session_delta;
 mod site;
 mod state;
 mod statistics;
 mod time;
 mod unique_key;
+mod use_log;
 
-pub use effects::{DatasetName, Effects, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
-pub use ids::{CrawlId, CrawlerId, Epoch, Lease, RequestId, Shard, SiteId};
+pub use cookie::{Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite};
+pub use effects::{DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
+pub use ids::{CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, RequestId, Shard, SiteId};
 pub use outcome::{
-    Applied, AppliedVerdict, CommitLimits, CommitResult, FailureCode, FailureReason, Group, Outcome, Rejection, Shallower,
+    Applied, AppliedVerdict, CommitLimits, CommitResult, FailureCode, FailureReason, Group, Heard, Outcome, Rejection, Shallower,
     SkipReason, Subject, Verdict,
 };
 pub use page::{ContentType, Hop, HopKind, Page, Timings};
@@ -31,8 +36,14 @@ pub use request::{
     RequestState, RequestStatus, StatusRange, parse_target,
 };
 pub use scope::Strategy;
+pub use session::{
+    PoolPlace, ProxyId, SessionId, SessionRecord, SessionSettings, Unusable, UseNumber, UseRange, Written,
+    default_blocked_status_codes,
+};
+pub use session_delta::SessionDelta;
 pub use site::{SiteBy, SiteKey};
 pub use state::{StateError, StateOp, StateRead, StateValue, StateVersion, apply};
 pub use statistics::{Counter, Statistics, StatsDelta};
 pub use time::Timestamp;
 pub use unique_key::{NORMALISER_VERSION, UniqueKey, normalise};
+pub use use_log::{UseLog, UseMark};

@@ -1,6 +1,9 @@
 //! What becomes of a request, and what the store says to it.
 
-use crate::{Effects, Hop, Lease, QueuedRequest, RequestId, SiteId, SiteKey, StateError, StatsDelta, Timestamp, UniqueKey};
+use crate::{
+    Effects, EventId, Hop, Lease, QueuedRequest, RequestId, SessionDelta, SiteId, SiteKey, StateError, StatsDelta, Timestamp,
+    UniqueKey,
+};
 use std::borrow::Cow;
 use url::Url;
 
@@ -110,6 +113,18 @@ pub enum Subject {
     /// The crawl as a whole: start requests, running time. It decides nothing, so it is never [`Rejection::Decided`] nor
     /// [`Rejection::Deferred`] and may come as often as its owner likes. Under [`crate::Shard::CRAWL`], like [`Subject::Finish`].
     Crawl,
+    /// An event that the plugin's listener has heard. Under [`crate::Shard::CRAWL`], and never [`Rejection::Deferred`]: a listener that is
+    /// not heard out would hear the same event for ever.
+    Event(Heard),
+}
+
+/// Which event a listener has heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Heard {
+    /// One that was emitted by a plugin and waits in the store. Once only: the outcome takes it away.
+    Stored(EventId),
+    /// One of the host's own, which is kept nowhere: if its outcome is not committed, it was not heard.
+    Passing,
 }
 
 /// What one call, or one fetch without a call, came to. Applied whole or not at all (S3).
@@ -119,7 +134,7 @@ pub struct Outcome {
     pub subject: Subject,
     /// The right to decide (S4).
     pub lease: Lease,
-    /// The decision. `None` for [`Subject::Finish`] and [`Subject::Crawl`].
+    /// The decision. `None` for all but requests.
     pub verdict: Option<Verdict>,
     /// What the plugin wants done. With a retry, a skip or a move only its reads and refusals count.
     pub effects: Effects,
@@ -127,6 +142,8 @@ pub struct Outcome {
     pub stats: StatsDelta,
     /// When the site may be asked again, if the attempt asked it.
     pub site_next_allowed: Option<Timestamp>,
+    /// What the attempt did to the session that it used, if it used one. It counts whatever the verdict: the use has happened.
+    pub session: Option<SessionDelta>,
 }
 
 /// Limits that a commit keeps: the outcome that crosses one is kept whole, what follows is deferred and stays pending.
@@ -171,6 +188,8 @@ pub struct Applied {
     pub items: u64,
     /// Those of them in the crawl's default dataset.
     pub default_items: u64,
+    /// Events that were emitted, and wait for listeners now.
+    pub events: u64,
 }
 
 /// A pending request that an outcome found at a lesser depth.

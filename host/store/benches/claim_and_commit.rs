@@ -67,6 +67,7 @@ impl Job {
             effects,
             stats: StatsDelta::default(),
             site_next_allowed: None,
+            session: None,
         }
     }
 

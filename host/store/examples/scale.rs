@@ -181,6 +181,7 @@ impl Crawl {
             effects,
             stats: StatsDelta::default(),
             site_next_allowed: None,
+            session: None,
         }
     }
 

@@ -115,6 +115,9 @@ pub enum StoreError {
     /// There is no such crawl.
     #[error("the store has no crawl {0}")]
     NoCrawl(i64),
+    /// There is no such session pool.
+    #[error("the store has no session pool {0}; open it first")]
+    NoPool(i64),
     /// The store was closed.
     #[error("the store is closed")]
     Closed,

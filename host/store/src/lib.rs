@@ -1,4 +1,4 @@
-//! The durable truth of a crawl: queue, dedup, datasets, key-value stores, state, statistics, sinks' cursors.
+//! The durable truth of a crawl: queue, dedup, datasets, key-value stores, state, statistics, sessions, sinks' cursors.
 //!
 //! Decision: one trait, [`Store`], and one contract suite ([`contract`]) that every implementation passes, invariants S1 to S11 of
 //! docs/architecture.md. Nothing above this crate knows how rows are kept, and nothing in here knows what a page or a plugin is.
@@ -16,13 +16,14 @@ pub use memory::MemoryStore;
 pub use sqlite::{Durability, SqliteStore, read_status};
 pub use types::{
     Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, InHand, JobStatus,
-    Leases, LeftBehind, OpenedCrawl, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow, Woken,
+    Leases, LeftBehind, OpenedCrawl, OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow,
+    StoredEvent, Woken,
 };
 
 use async_trait::async_trait;
 use nephila_model::{
-    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KeyStanding, KvStoreName, KvValue, Lease, RequestId, RequestStatus,
-    SiteId, StateVersion, Statistics, Timestamp, UniqueKey,
+    CommitResult, CrawlId, CrawlerId, DatasetName, EventId, Group, KeyStanding, KvStoreName, KvValue, Lease, PoolId, PoolPlace,
+    RequestId, RequestStatus, SessionId, SessionRecord, SiteId, StateVersion, Statistics, Timestamp, UniqueKey, UseRange,
 };
 
 /// What every store can do. All of it may be called from any task at any time; writes are serialised by the store.
@@ -122,6 +123,50 @@ pub trait Store: Send + Sync + 'static {
 
     /// Notes where a sink stands. Survives what a commit survives.
     async fn put_sink(&self, crawl: CrawlId, record: &SinkRecord) -> Result<(), StoreError>;
+
+    /// Opens the session pool in this place: a new one, or the one that the store has there, the crawl's own or one that all crawls of
+    /// the store share (S11). Uses that were reserved and of which no outcome came count as used: whoever had them may have asked a
+    /// site. What an opening of the same pool has in hand meanwhile is only counted earlier: no use is ever counted twice, or given out twice.
+    async fn open_pool(&self, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Result<OpenedPool, StoreError>;
+
+    /// Writes a new session, as it is, with as many more uses reserved as it may have, at most `uses`. Takes a few away that have been
+    /// over for long.
+    ///
+    /// # Errors
+    /// [`StoreError::NoPool`].
+    async fn create_session(
+        &self,
+        pool: PoolId,
+        session: &SessionRecord,
+        uses: u32,
+        now: Timestamp,
+    ) -> Result<SessionCreated, StoreError>;
+
+    /// Reserves uses of a session, at most `uses`, durably: none of them is ever given out again. `None` if the session has none
+    /// left, is over, or is there no more.
+    ///
+    /// # Errors
+    /// [`StoreError::NoPool`].
+    async fn reserve_uses(&self, pool: PoolId, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError>;
+
+    /// Takes uses back that were reserved and not begun, so that they do not count as used when the pool is opened again. Only those at the end
+    /// of what was reserved can be taken back; the order is to be such that the last ones of a session come first.
+    async fn return_uses(&self, pool: PoolId, unused: &[(SessionId, UseRange)]) -> Result<(), StoreError>;
+
+    /// A session with its cookies; `None` if there is none of that name (any more).
+    async fn session(&self, pool: PoolId, session: &SessionId) -> Result<Option<SessionRecord>, StoreError>;
+
+    /// All sessions of a pool with their cookies, the oldest first: the usable ones, and those that are over and were not taken
+    /// away yet.
+    async fn sessions(&self, pool: PoolId) -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Takes sessions away that are over (retired, blocked, too old, used up), at most `limit`, all but the newest `keep`. Says how
+    /// many. The work is bounded by `limit` and `keep`, however many there are (S6).
+    async fn purge_sessions(&self, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError>;
+
+    /// Events that plugins of this crawl emitted and no listener has heard, behind `after` (0: all), the oldest first, at most `limit`. Each
+    /// waits until an outcome of [`nephila_model::Subject::Event`] takes it away.
+    async fn events(&self, crawl: CrawlId, after: EventId, limit: usize) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// Makes everything durable and lets go of files. Later calls fail with [`StoreError::Closed`].
     async fn close(&self) -> Result<(), StoreError>;

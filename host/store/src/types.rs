@@ -1,8 +1,8 @@
 //! What goes in and out of a store besides the data of `nephila-model`.
 
 use nephila_model::{
-    CrawlId, CrawlerId, Epoch, Lease, QueuedRequest, RequestId, Shard, SiteBy, SiteId, SiteKey, StateVersion, Statistics,
-    Timestamp,
+    CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, QueuedRequest, RequestId, SessionRecord, Shard, SiteBy, SiteId, SiteKey,
+    StateVersion, Statistics, Timestamp, UseRange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -231,6 +231,19 @@ pub struct DatasetRow {
     pub json: String,
 }
 
+/// An event that waits for a listener.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its number; it tells it from all others that the store ever had.
+    pub id: EventId,
+    /// Its name.
+    pub name: String,
+    /// What is said about it: JSON.
+    pub payload: String,
+    /// When the call that emitted it was committed.
+    pub emitted_at: Timestamp,
+}
+
 /// Where a sink stands. Opaque to the store but for `target`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SinkRecord {
@@ -240,6 +253,24 @@ pub struct SinkRecord {
     pub cursor: i64,
     /// What its kind must remember, as JSON.
     pub state: String,
+}
+
+/// A session pool that was opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedPool {
+    /// Its row.
+    pub id: PoolId,
+    /// Its sessions that are usable, with their cookies, the oldest first.
+    pub sessions: Vec<SessionRecord>,
+}
+
+/// What became of a new session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionCreated {
+    /// It is there, with these uses reserved; `None` if it has none.
+    Made(Option<UseRange>),
+    /// There is one of its name already; nothing has changed.
+    NameTaken,
 }
 
 /// Where a job stands, as `nephila status` shows it.

@@ -76,6 +76,7 @@ async fn accept(store: &SqliteStore, opened: &OpenedCrawl, base: &Url, ids: Rang
             effects: Effects { requests: std::mem::replace(&mut requests, rest), ..Effects::default() },
             stats: StatsDelta::default(),
             site_next_allowed: None,
+            session: None,
         });
     }
     let results = store.commit(opened.record.id, Group { outcomes, limits: CommitLimits::default() }).await?;

@@ -108,7 +108,7 @@ impl Crawl {
     /// An outcome of the crawl itself.
     pub fn of_crawl(&self, effects: Effects) -> Outcome {
         let (lease, stats) = (self.leases.of(Shard::CRAWL), StatsDelta::default());
-        Outcome { subject: Subject::Crawl, lease, verdict: None, effects, stats, site_next_allowed: None }
+        Outcome { subject: Subject::Crawl, lease, verdict: None, effects, stats, site_next_allowed: None, session: None }
     }
 
     pub fn finish(&self, effects: Effects) -> Outcome {

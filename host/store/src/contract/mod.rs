@@ -12,10 +12,12 @@ pub mod crawls;
 pub mod datasets;
 pub mod dedup;
 pub mod durable;
+pub mod events;
 mod given;
 pub mod limits;
 mod model;
 pub mod order;
+pub mod sessions;
 pub mod sharing;
 pub mod state;
 pub mod verdicts;
@@ -111,6 +113,23 @@ macro_rules! store_contract {
             crawls::what_a_plugin_says_of_its_crawl_is_kept,
             sharing::crawls_share_named_things_and_nothing_else,
             sharing::crawls_of_one_store_do_not_touch_each_other,
+            events::an_event_waits_until_it_was_heard_once,
+            events::what_is_not_applied_emits_nothing,
+            events::what_is_done_on_a_passing_event_is_told_apart_each_time,
+            events::an_event_is_heard_though_a_limit_is_reached,
+            events::events_outlive_an_opening_and_belong_to_their_crawl,
+            events::an_event_is_the_crawls_own_and_has_no_verdict,
+            sessions::a_session_comes_back_as_it_was_written,
+            sessions::uses_are_given_out_once_and_never_more_than_there_may_be,
+            sessions::deltas_come_to_the_same_in_every_order,
+            sessions::a_use_counts_whatever_the_verdict,
+            sessions::an_outcome_that_changes_nothing_changes_no_session,
+            sessions::what_was_reserved_and_not_reported_counts_as_used_when_the_pool_is_opened_again,
+            sessions::a_kill_between_reserving_and_committing_forgets_no_use,
+            sessions::uses_that_were_not_begun_are_taken_back,
+            sessions::pools_are_told_apart_and_named_ones_are_shared,
+            sessions::sessions_that_are_over_are_taken_away_in_pieces,
+            sessions::a_session_that_is_gone_is_no_reason_to_refuse_an_outcome,
             durable::what_was_committed_is_there_after_a_kill,
             durable::what_was_closed_is_there_and_clean,
             durable::a_closed_store_says_so,

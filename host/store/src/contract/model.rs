@@ -5,8 +5,9 @@
 
 use crate::{Counts, CrawlOrder, SiteOrder};
 use nephila_model::{
-    AppliedVerdict, CommitLimits, CommitResult, Counter, DatasetName, Effects, NewRequest, Outcome, Place, Rejection,
-    RequestState, Shard, SiteKey, StateRead, StateVersion, Subject, UniqueKey, Verdict, apply,
+    AppliedVerdict, CommitLimits, CommitResult, CookieChange, CookieKey, Counter, DatasetName, Effects, NewRequest, Outcome,
+    Place, Rejection, RequestState, SessionDelta, SessionId, SessionRecord, Shard, SiteKey, StateRead, StateVersion, Subject,
+    UniqueKey, Verdict, apply,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
@@ -90,6 +91,9 @@ pub struct Model {
     pub listing: i64,
     pub finish_done: bool,
     pub finals: BTreeSet<(String, UniqueKey)>,
+    /// Without their cookies.
+    pub sessions: BTreeMap<SessionId, SessionRecord>,
+    pub cookies: BTreeMap<(SessionId, CookieKey), CookieChange>,
 }
 
 impl Model {
@@ -152,6 +156,9 @@ impl Model {
             }
             debug_assert_eq!(key, self.rows[at].key);
         }
+        if let Some(delta) = &outcome.session {
+            self.use_session(delta);
+        }
         if verdict == AppliedVerdict::AsGiven {
             for (reason, times) in &outcome.effects.refused {
                 self.count(Counter::Refused(reason.code().into()), i64::from(*times));
@@ -195,9 +202,9 @@ impl Model {
                     _ => false,
                 };
             }
-            Subject::Finish | Subject::Crawl if outcome.lease.shard != Shard::CRAWL => return Some("engine"),
+            Subject::Finish | Subject::Crawl | Subject::Event(_) if outcome.lease.shard != Shard::CRAWL => return Some("engine"),
             Subject::Finish if self.finish_done => return Some("decided"),
-            Subject::Finish | Subject::Crawl => {}
+            Subject::Finish | Subject::Crawl | Subject::Event(_) => {}
         }
         let reached = |limit: Option<u64>, count: i64| limit.is_some_and(|limit| count >= i64::try_from(limit).expect("a limit"));
         let ended = self.counter(&Counter::Finished) + self.counter(&Counter::Failed);
@@ -215,6 +222,23 @@ impl Model {
             }
         }
         (writes && self.changed_state(&outcome.effects).is_none()).then_some("state")
+    }
+
+    fn use_session(&mut self, delta: &SessionDelta) {
+        let Some(session) = self.sessions.get_mut(&delta.session) else { return };
+        session.apply(delta);
+        for change in &delta.cookies {
+            let there = self.cookies.entry((delta.session.clone(), change.key().clone())).or_insert_with(|| change.clone());
+            if there.version < change.version {
+                *there = change.clone();
+            }
+        }
+    }
+
+    /// A session with its cookies.
+    pub fn session(&self, id: &SessionId) -> SessionRecord {
+        let cookies = self.cookies.iter().filter(|((of, _), _)| of == id).map(|(_, change)| change.clone()).collect();
+        SessionRecord { cookies, ..self.sessions[id].clone() }
     }
 
     pub fn counter(&self, counter: &Counter) -> i64 {

@@ -3,15 +3,20 @@
 use super::Fixture;
 use super::given::{Crawl, failed, page, reason};
 use super::model::{Answer, Model};
+use super::sessions;
 use crate::{CrawlOrder, SiteOrder};
 use nephila_model::{
-    CommitLimits, Counter, DatasetName, Effects, Epoch, ItemPush, Lease, NewRequest, Outcome, Place, RefusedReason, RequestId,
-    RequestState, Shard, SiteKey, SkipReason, StateOp, StateRead, StateVersion, StatsDelta, Subject, Timestamp, Verdict,
+    CommitLimits, Counter, DatasetName, Effects, Epoch, ItemPush, Lease, NewRequest, Outcome, Place, PoolId, ProxyId,
+    RefusedReason, RequestId, RequestState, SessionDelta, SessionRecord, SessionSettings, Shard, SiteKey, SkipReason, StateOp,
+    StateRead, StateVersion, StatsDelta, Subject, Timestamp, UseMark, UseNumber, Verdict,
 };
 
 const STEPS: u64 = 700;
 const SITES: u64 = 7;
 const PATHS: u64 = 150;
+const SESSIONS: [&str; 2] = ["often", "seldom"];
+/// Uses of a session between two restarts; more than its log keeps open.
+const BLOCK: u32 = 100;
 
 // SplitMix64: the same walk everywhere.
 struct Dice(u64);
@@ -36,10 +41,22 @@ impl Dice {
 pub async fn a_random_walk_agrees_with_a_model_in_maps(fixture: &dyn Fixture) {
     let mut crawl = Crawl::new(fixture).await;
     let (mut dice, mut model, mut now) = (Dice(11), Model { epoch: 1, ..Model::default() }, 0);
+    // Sessions have dice of their own, so that the rest of the walk does not hang on them.
+    let (mut others, pool) = (Dice(13), sessions::open(&crawl).await.id);
+    for name in SESSIONS {
+        // More uses than the walk makes, so that it is never over.
+        let settings = SessionSettings { max_uses: 100_000, max_error_score: 1e9, ..SessionSettings::default() };
+        let session = SessionRecord { settings, reserved: BLOCK, ..sessions::session(name) };
+        sessions::create(&crawl, pool, &SessionRecord { reserved: 0, ..session.clone() }, BLOCK).await;
+        model.sessions.insert(session.id.clone(), session);
+    }
     let mut seen = std::collections::BTreeMap::new();
     for step in 0..STEPS {
         now += dice.small(40);
-        let outcomes: Vec<Outcome> = (0..=dice.throw(6)).map(|_| outcome(&mut dice, &model, &crawl, now)).collect();
+        let mut outcomes: Vec<Outcome> = (0..=dice.throw(6)).map(|_| outcome(&mut dice, &model, &crawl, now)).collect();
+        for outcome in &mut outcomes {
+            outcome.session = others.percent(50).then(|| session(&mut others, &model, pool, now));
+        }
         let limits = limits(&mut dice, &model);
         let expected: Vec<Answer> = outcomes.iter().map(|outcome| model.commit(outcome, limits)).collect();
         let results = crawl.commit_within(outcomes.clone(), limits).await;
@@ -60,9 +77,15 @@ pub async fn a_random_walk_agrees_with_a_model_in_maps(fixture: &dyn Fixture) {
             crawl.spec.order = if dice.percent(50) { CrawlOrder::Lifo } else { CrawlOrder::Fifo };
             crawl.again().await;
             (model.order, model.epoch) = (crawl.spec.order, model.epoch + 1);
+            sessions::open(&crawl).await;
+            for (id, session) in &mut model.sessions {
+                session.settle();
+                crawl.store.reserve_uses(pool, id, BLOCK).await.expect("an answer").expect("uses");
+                session.reserved += BLOCK;
+            }
         }
         if step % 10 == 0 || step == STEPS - 1 {
-            compare(&crawl, &model).await;
+            compare(&crawl, &model, pool).await;
         }
     }
     for kind in ["applied", "stale", "decided", "deferred", "conflict", "state", "engine"] {
@@ -100,6 +123,25 @@ fn outcome(dice: &mut Dice, model: &Model, crawl: &Crawl, now: i64) -> Outcome {
         _ => {}
     }
     outcome
+}
+
+// Of one of the last uses that were reserved: some come twice, some never.
+fn session(dice: &mut Dice, model: &Model, pool: PoolId, now: i64) -> SessionDelta {
+    let small = |dice: &mut Dice, sides| u32::try_from(dice.throw(sides)).expect("a small number");
+    let id = sessions::id(if dice.percent(80) { SESSIONS[0] } else { SESSIONS[1] });
+    let number = UseNumber(model.sessions[&id].reserved - small(dice, u64::from(BLOCK)));
+    let mark = [UseMark::Neither, UseMark::Good, UseMark::Bad][usize::try_from(dice.throw(3)).expect("a small number")];
+    let change = |dice: &mut Dice| {
+        let value = if dice.percent(30) { String::new() } else { dice.throw(9).to_string() };
+        sessions::cookie(&format!("c{}", dice.throw(5)), &value, now - dice.small(50), small(dice, 9))
+    };
+    SessionDelta {
+        mark,
+        cookies: (0..dice.throw(3)).map(|_| change(dice)).collect(),
+        user_data: dice.percent(20).then(|| format!("{{\"n\":{}}}", dice.throw(9))),
+        proxy: if dice.percent(20) { ProxyId::new(&dice.throw(9).to_string()) } else { None },
+        ..SessionDelta::of_use(pool, id, number)
+    }
 }
 
 fn without_items(mut outcome: Outcome) -> Outcome {
@@ -183,7 +225,7 @@ fn operation(dice: &mut Dice) -> StateOp {
     }
 }
 
-async fn compare(crawl: &Crawl, model: &Model) {
+async fn compare(crawl: &Crawl, model: &Model, pool: PoolId) {
     let store = &crawl.store;
     let statistics = store.statistics(crawl.id).await.expect("statistics");
     let counted: Vec<(Counter, i64)> = model.counters.iter().map(|(counter, value)| (counter.clone(), *value)).collect();
@@ -217,5 +259,9 @@ async fn compare(crawl: &Crawl, model: &Model) {
     for (key, (value, version)) in &model.state {
         let found = store.state_get(&crawl.spec.crawler_id, key).await.expect("state");
         assert_eq!((found.value.as_ref(), found.version), (Some(value), *version));
+    }
+    for name in SESSIONS {
+        let id = sessions::id(name);
+        assert_eq!(store.session(pool, &id).await.expect("an answer"), Some(model.session(&id)));
     }
 }

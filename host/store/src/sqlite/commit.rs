@@ -13,10 +13,10 @@ use super::notes::Notes;
 use super::requests::Subject;
 use super::sites::Touched;
 use super::trouble::Done;
-use super::{counters, crawls, requests, state};
+use super::{counters, crawls, events, requests, sessions, state};
 use nephila_model::{
-    Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, FailureReason, Group, Outcome, Rejection, RequestId,
-    Shard, SkipReason, StatsDelta, Subject as Decides, UniqueKey, Verdict,
+    Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, EventId, FailureReason, Group, Heard, Outcome,
+    Rejection, RequestId, Shard, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey, Verdict,
 };
 use rusqlite::Connection;
 use std::collections::HashSet;
@@ -58,6 +58,7 @@ pub(super) struct Commit<'a> {
     ended: u64,
     pub(super) last_id: i64,
     turn: i64,
+    pub(super) now: Timestamp,
     stats: StatsDelta,
     touched: Touched,
 }
@@ -78,12 +79,15 @@ pub(super) struct Change {
 struct Checked<'a> {
     deed: Deed<'a>,
     state: state::Plan,
+    /// What the attempt's session comes to; `None` if it used none, or one that is there no more.
+    session: Option<sessions::Plan>,
 }
 
 enum Deed<'a> {
     /// The crawl as a whole wants something done.
     Crawl,
     Finish,
+    Event(Heard),
     Decide(Subject, &'a Verdict),
     /// It was handled, but its page has been handled under another address.
     SkipDuplicate(Subject, &'a Url),
@@ -103,6 +107,7 @@ impl<'a> Commit<'a> {
             ended: if limits.max_requests.is_some() { count(Counter::Finished)? + count(Counter::Failed)? } else { 0 },
             last_id: requests::last_id(connection)?,
             turn: crawl_row.turn,
+            now: Timestamp::now(),
             crawl: crawl_row,
             stats: StatsDelta::default(),
             touched: Touched::default(),
@@ -173,14 +178,17 @@ impl<'a> Commit<'a> {
             return Ok(Err(Rejection::Stale { shard: lease.shard.number(), held, current }));
         }
         let mut deed = match (outcome.subject, &outcome.verdict) {
-            (Decides::Finish | Decides::Crawl, Some(_)) => return Ok(Err(malformed("only a request has a verdict"))),
-            (Decides::Finish | Decides::Crawl, None) if lease.shard != Shard::CRAWL => {
+            (Decides::Finish | Decides::Crawl | Decides::Event(_), Some(_)) => {
+                return Ok(Err(malformed("only a request has a verdict")));
+            }
+            (Decides::Finish | Decides::Crawl | Decides::Event(_), None) if lease.shard != Shard::CRAWL => {
                 return Ok(Err(malformed("the crawl's own outcomes need the lease on the crawl itself")));
             }
             // It may come often, and nothing would tell the items of one time from those of another.
             (Decides::Crawl, None) if !outcome.effects.items.is_empty() => return Ok(Err(malformed("an item needs a page"))),
             (Decides::Crawl, None) => Deed::Crawl,
             (Decides::Finish, None) => Deed::Finish,
+            (Decides::Event(heard), None) => Deed::Event(heard),
             (Decides::Request(_), None) => return Ok(Err(malformed("a request needs a verdict"))),
             // A row that has moved to a site of another shard since is no longer this claim's.
             (Decides::Request(id), Some(verdict)) => match requests::pending(self.connection, self.crawl.id, id)? {
@@ -191,10 +199,15 @@ impl<'a> Commit<'a> {
         if matches!(deed, Deed::Finish) && self.crawl.finish_done {
             return Ok(Err(Rejection::Decided));
         }
+        if let Deed::Event(Heard::Stored(event)) = deed
+            && !events::waits(self.connection, self.crawl.id, event)?
+        {
+            return Ok(Err(Rejection::Decided));
+        }
         let reached = |limit: Option<u64>, count| limit.is_some_and(|limit| count >= limit);
         let full = reached(self.limits.max_items, self.items) || reached(self.limits.max_requests, self.ended);
-        // The finish comes when nothing is left to defer.
-        if full && !matches!(deed, Deed::Crawl | Deed::Finish) {
+        // The finish comes when nothing is left to defer, and an event would come again for ever.
+        if full && !matches!(deed, Deed::Crawl | Deed::Finish | Deed::Event(_)) {
             return Ok(Err(Rejection::Deferred));
         }
         let (crawler, effects) = (self.crawl.crawler_id.as_str(), &outcome.effects);
@@ -209,13 +222,24 @@ impl<'a> Commit<'a> {
             };
         }
         let writes = match deed {
-            Deed::Crawl | Deed::Finish | Deed::Decide(_, Verdict::Handled { .. } | Verdict::Failed { .. }) => {
+            Deed::Crawl | Deed::Finish | Deed::Event(_) | Deed::Decide(_, Verdict::Handled { .. } | Verdict::Failed { .. }) => {
                 effects.state_ops.as_slice()
             }
             _ => &[],
         };
-        let state = state::plan(self.connection, crawler, writes, self.crawl.max_state_value)?;
-        Ok(state.map(|state| Checked { deed, state }).map_err(Rejection::State))
+        let state = match state::plan(self.connection, crawler, writes, self.crawl.max_state_value)? {
+            Ok(state) => state,
+            Err(error) => return Ok(Err(Rejection::State(error))),
+        };
+        let session = match &outcome.session {
+            None => None,
+            Some(delta) => match sessions::plan(self.connection, self.crawl.id, delta)? {
+                sessions::Found::Here(plan) => Some(*plan),
+                sessions::Found::Gone => None,
+                sessions::Found::NotOurs => return Ok(Err(malformed("the session is of a pool that is not this crawl's"))),
+            },
+        };
+        Ok(Ok(Checked { deed, state, session }))
     }
 
     fn apply(&mut self, outcome: &Outcome, checked: Checked<'_>, change: &mut Change) -> Done<Applied> {
@@ -226,9 +250,10 @@ impl<'a> Commit<'a> {
             moved: None,
             items: 0,
             default_items: 0,
+            events: 0,
         };
         count_what_the_caller_knows(&outcome.stats, &mut change.stats);
-        let Checked { deed, state } = checked;
+        let Checked { deed, state, session } = checked;
         if !matches!(deed, Deed::SkipDuplicate(..)) {
             for (reason, times) in &outcome.effects.refused {
                 change.stats.add(Counter::Refused(reason.code().to_owned()), i64::from(*times));
@@ -239,6 +264,18 @@ impl<'a> Commit<'a> {
             Deed::Finish => {
                 crawls::finish(self.connection, self.crawl.id)?;
                 self.effects(&outcome.effects, Origin::Finish, &state, change, &mut applied)?;
+            }
+            Deed::Event(heard) => {
+                let event = match heard {
+                    Heard::Stored(event) => event,
+                    // Only an item needs the number.
+                    Heard::Passing if outcome.effects.items.is_empty() => EventId(0),
+                    Heard::Passing => events::passing(self.connection, self.crawl.id, self.now)?,
+                };
+                self.effects(&outcome.effects, Origin::Event(event), &state, change, &mut applied)?;
+                if matches!(heard, Heard::Stored(_)) {
+                    events::heard(self.connection, event)?;
+                }
             }
             Deed::Decide(subject, verdict) => {
                 self.serve(&subject, outcome, change)?;
@@ -258,6 +295,10 @@ impl<'a> Commit<'a> {
                 self.skip(subject.id, SkipReason::DuplicateRedirect.code(), Some(final_url), change)?;
                 applied.verdict = AppliedVerdict::DuplicateRedirect;
             }
+        }
+        // Whatever the verdict: the use has happened.
+        if let (Some(session), Some(delta)) = (session, &outcome.session) {
+            session.write(self.connection, delta)?;
         }
         Ok(applied)
     }

@@ -9,7 +9,7 @@
 
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
-use super::{counters, requests};
+use super::{counters, requests, tables};
 use crate::{Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, InHand, Leases, LeftBehind, OpenedCrawl, StoreError};
 use nephila_model::{
     Counter, CrawlId, CrawlerId, Epoch, FailureCode, FailureReason, Lease, NORMALISER_VERSION, RequestId, SiteBy, StatsDelta,
@@ -57,7 +57,9 @@ pub(crate) fn standing(connection: &Connection, crawl: CrawlId) -> Done<Standing
 
 /// See [`crate::Store::open_crawl`]. Everything that may be refused is asked before anything is written.
 pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) -> Done<OpenedCrawl> {
-    let Some(old) = find(connection, spec)? else { return make(connection, spec, now) };
+    let found = find(connection, spec)?;
+    tables::upgrade(connection)?;
+    let Some(old) = found else { return make(connection, spec, now) };
     let left = match &old.ending {
         None => LeftBehind::Crash,
         Some(ending) => match ending.in_hand {

@@ -6,7 +6,7 @@
 
 use super::trouble::Done;
 use crate::{DatasetRow, DatasetSlice};
-use nephila_model::{CrawlId, DatasetName, ItemPush, UniqueKey};
+use nephila_model::{CrawlId, DatasetName, EventId, ItemPush, UniqueKey};
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -21,6 +21,8 @@ pub(crate) enum Origin<'a> {
     Request(Option<&'a str>, UniqueKey),
     /// The finish of the crawl.
     Finish,
+    /// An event that a listener heard.
+    Event(EventId),
 }
 
 /// Adds items; says how many went to the crawl's own dataset and how many to each named one.
@@ -111,6 +113,7 @@ fn item_id(dataset: &DatasetName, origin: Origin<'_>, ordinal: i64) -> [u8; 16] 
     }
     match origin {
         Origin::Finish => part(2, b"finish"),
+        Origin::Event(event) => part(6, &event.0.to_le_bytes()),
         Origin::Request(label, key) => {
             part(3, label.unwrap_or_default().as_bytes());
             part(4, key.as_bytes());
@@ -138,6 +141,8 @@ mod tests {
             item_id(&DatasetName::Default, Origin::Request(Some("page"), a), 0),
             item_id(&named, Origin::Request(None, a), 0),
             item_id(&named, Origin::Finish, 0),
+            item_id(&named, Origin::Event(EventId(1)), 0),
+            item_id(&named, Origin::Event(EventId(2)), 0),
         ];
         assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len());
         assert_eq!(UniqueKey::from_bytes(ids[0]).to_string(), "00a47fe4c9216370f00b317cdea6a20d");

@@ -5,7 +5,7 @@ use super::datasets::{self, Origin};
 use super::known::Recall;
 use super::requests::Seen;
 use super::trouble::Done;
-use super::{crawls, key_values, requests, state};
+use super::{crawls, events, key_values, requests, state};
 use nephila_model::{Applied, Counter, DatasetName, Effects, NewRequest, RequestId};
 
 impl Commit<'_> {
@@ -33,6 +33,7 @@ impl Commit<'_> {
                 DatasetName::Named(name) => change.stats.add(Counter::ItemsOf(name.clone()), count),
             }
         }
+        applied.events = events::emit(self.connection, self.crawl.id, &effects.events, self.now)?;
         key_values::write(self.connection, self.crawl.id, &effects.key_values)?;
         state.write(self.connection, &self.crawl.crawler_id)?;
         crawls::say(self.connection, self.crawl.id, effects.status_message.as_deref(), effects.stop.as_deref())

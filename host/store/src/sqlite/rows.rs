@@ -12,15 +12,17 @@ use super::notes::Notes;
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
 use super::worker::Worker;
-use super::{Durability, commit, counters, crawls, datasets, key_values, requests, schema, sinks, sites, state};
+use super::{
+    Durability, commit, counters, crawls, datasets, events, key_values, requests, schema, sessions, sinks, sites, state,
+};
 use crate::{
-    Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, JobDir, JobLock, OpenedCrawl, SinkRecord, SiteHead,
-    SiteOrder, SiteWindow, StateRow, Store, StoreError, Woken,
+    Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, JobDir, JobLock, OpenedCrawl, OpenedPool,
+    SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow, Store, StoreError, StoredEvent, Woken,
 };
 use async_trait::async_trait;
 use nephila_model::{
-    CommitResult, CrawlId, CrawlerId, DatasetName, Group, KeyStanding, KvStoreName, KvValue, Lease, RequestId, RequestStatus,
-    SiteId, StateVersion, Statistics, Timestamp, UniqueKey,
+    CommitResult, CrawlId, CrawlerId, DatasetName, EventId, Group, KeyStanding, KvStoreName, KvValue, Lease, PoolId, PoolPlace,
+    RequestId, RequestStatus, SessionId, SessionRecord, SiteId, StateVersion, Statistics, Timestamp, UniqueKey, UseRange,
 };
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,6 +82,14 @@ impl Rows {
         work: impl FnOnce(&Connection) -> Done<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.reader.call(action, |desk| work(&desk.connection)).await
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        action: &'static str,
+        work: impl Fn(&Connection) -> Done<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.call(action, move |desk| desk.write(|rows, _| work(rows))).await
     }
 
     // The first piece at once, so that a small job's keys are all known when its crawl is opened, and the rest while nobody asks
@@ -289,6 +299,49 @@ impl<T: Backed> Store for T {
     async fn put_sink(&self, crawl: CrawlId, record: &SinkRecord) -> Result<(), StoreError> {
         let record = record.clone();
         self.rows().writer().call("note a sink's place", move |desk| desk.write(|rows, _| sinks::put(rows, crawl, &record))).await
+    }
+
+    async fn open_pool(&self, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Result<OpenedPool, StoreError> {
+        let place = place.clone();
+        self.rows().write("open a session pool", move |rows| sessions::open(rows, crawl, &place, now)).await
+    }
+
+    async fn create_session(
+        &self,
+        pool: PoolId,
+        session: &SessionRecord,
+        uses: u32,
+        now: Timestamp,
+    ) -> Result<SessionCreated, StoreError> {
+        let session = session.clone();
+        self.rows().write("write a session", move |rows| sessions::create(rows, pool, &session, uses, now)).await
+    }
+
+    async fn reserve_uses(&self, pool: PoolId, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError> {
+        let session = session.clone();
+        self.rows().write("reserve uses of a session", move |rows| sessions::reserve(rows, pool, &session, uses)).await
+    }
+
+    async fn return_uses(&self, pool: PoolId, unused: &[(SessionId, UseRange)]) -> Result<(), StoreError> {
+        let unused = unused.to_vec();
+        self.rows().write("take uses of sessions back", move |rows| sessions::take_back(rows, pool, &unused)).await
+    }
+
+    async fn session(&self, pool: PoolId, session: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
+        let session = session.clone();
+        self.rows().read("read a session", move |rows| sessions::get(rows, pool, &session)).await
+    }
+
+    async fn sessions(&self, pool: PoolId) -> Result<Vec<SessionRecord>, StoreError> {
+        self.rows().read("read sessions", move |rows| sessions::all(rows, pool)).await
+    }
+
+    async fn purge_sessions(&self, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError> {
+        self.rows().write("take sessions away", move |rows| sessions::purge(rows, pool, now, keep, limit)).await
+    }
+
+    async fn events(&self, crawl: CrawlId, after: EventId, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        self.rows().read("read events", move |rows| events::waiting(rows, crawl, after, limit)).await
     }
 
     async fn close(&self) -> Result<(), StoreError> {

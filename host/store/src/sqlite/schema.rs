@@ -1,8 +1,9 @@
-//! The file: its tables, its format version, and what is asked of a file before it is trusted.
+//! The file: what is asked of it before it is trusted, and how it is opened.
 //!
 //! Decision: whether a file is ours, and of which format, is read from its first hundred bytes before SQLite opens it, since opening a file
-//! in WAL mode may write beside it (S8). For that to be true the format is only ever written in rollback mode, that is, into the file
-//! itself.
+//! in WAL mode may write beside it (S8). For that to be true a new file gets its format in rollback mode, that is, into the file
+//! itself. An upgrade ([`super::tables::upgrade`]) is in the log until that is folded, at once unless somebody reads in it; until then the file
+//! says that it has the older format, which it would be upgraded from, and the engine knows better.
 //!
 //! After an unclean stop there is no `quick_check`: it reads the whole file (minutes for the ten million requests that S9
 //! promises), while what a kill can leave behind is repaired by the write-ahead log, whose frames carry checksums. What is checked costs
@@ -10,19 +11,16 @@
 //! bad on the disk is found when it is read, and said to be damaged.
 
 use super::Durability;
+use super::tables::{self, FORMAT, NEW_TABLES, TABLES};
 use super::trouble::{Done, Trouble};
 use crate::{JobDir, StoreError};
 use nephila_model::NORMALISER_VERSION;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The format that this version reads and writes.
-pub(crate) const FORMAT: i64 = 2;
 
 /// "Neph": this SQLite file is ours.
 pub(crate) const APPLICATION: i64 = 0x4e65_7068;
@@ -42,150 +40,6 @@ pub(crate) const LOG_PAGES: i64 = 8_192;
 
 /// Bytes of a page: what SQLite takes unless it is told otherwise.
 pub(crate) const PAGE_BYTES: i64 = 4_096;
-
-/// `docs/job-directory.md` explains every column.
-const TABLES: &str = "
-CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE crawls (
-    id INTEGER PRIMARY KEY,
-    crawler_id TEXT NOT NULL UNIQUE,
-    plugin_name TEXT NOT NULL,
-    plugin_digest TEXT NOT NULL,
-    site_by TEXT NOT NULL,
-    request_order TEXT NOT NULL,
-    max_state_value INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    opened_at INTEGER NOT NULL,
-    openings INTEGER NOT NULL,
-    epoch INTEGER NOT NULL,
-    ending_status TEXT,
-    ending_reason TEXT,
-    ending_at INTEGER,
-    ending_in_hand TEXT,
-    finish_done INTEGER NOT NULL DEFAULT 0,
-    status_message TEXT,
-    stop_reason TEXT,
-    turn INTEGER NOT NULL DEFAULT 0,
-    suspect INTEGER
-);
-
-CREATE TABLE sites (
-    id INTEGER PRIMARY KEY,
-    crawl INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    shard INTEGER NOT NULL,
-    ready INTEGER NOT NULL DEFAULT 0,
-    head_priority INTEGER NOT NULL DEFAULT 0,
-    turn INTEGER NOT NULL DEFAULT 0,
-    next_allowed INTEGER NOT NULL DEFAULT 0
-);
-CREATE UNIQUE INDEX sites_by_key ON sites (crawl, key);
-CREATE INDEX sites_by_head ON sites (crawl, head_priority DESC, turn) WHERE ready > 0;
-CREATE INDEX sites_by_turn ON sites (crawl, turn) WHERE ready > 0;
-
-CREATE TABLE requests (
-    id INTEGER PRIMARY KEY,
-    crawl INTEGER NOT NULL,
-    key BLOB NOT NULL,
-    site INTEGER NOT NULL,
-    state INTEGER NOT NULL DEFAULT 0,
-    priority INTEGER NOT NULL,
-    rank INTEGER NOT NULL,
-    not_before INTEGER,
-    retry_count INTEGER NOT NULL DEFAULT 0,
-    crashes INTEGER NOT NULL DEFAULT 0,
-    depth INTEGER NOT NULL,
-    label TEXT,
-    url TEXT NOT NULL,
-    original_url TEXT,
-    chain TEXT,
-    spec TEXT,
-    payload BLOB,
-    final_key BLOB,
-    final_url TEXT,
-    status INTEGER,
-    reason TEXT,
-    message TEXT
-);
-CREATE UNIQUE INDEX requests_by_key ON requests (key, crawl);
-CREATE INDEX requests_ready ON requests (site, priority DESC, rank) WHERE state = 0 AND not_before IS NULL;
-CREATE INDEX requests_undue ON requests (crawl, not_before) WHERE state = 0 AND not_before IS NOT NULL;
-CREATE UNIQUE INDEX requests_by_final ON requests (final_key, crawl, ifnull(label, '')) WHERE state = 1 AND final_key IS NOT NULL;
-
-CREATE TABLE datasets (id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, name TEXT NOT NULL, UNIQUE (scope, name));
-
-CREATE TABLE items (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-    dataset INTEGER NOT NULL,
-    crawl INTEGER NOT NULL,
-    item_id BLOB NOT NULL,
-    json TEXT NOT NULL
-);
-CREATE INDEX items_by_dataset ON items (dataset);
-
-CREATE TABLE key_values (
-    scope INTEGER NOT NULL,
-    store TEXT NOT NULL,
-    key TEXT NOT NULL,
-    content_type TEXT NOT NULL,
-    value BLOB NOT NULL,
-    UNIQUE (scope, store, key)
-);
-
-CREATE TABLE state (
-    crawler_id TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    UNIQUE (crawler_id, key)
-);
-
-CREATE TABLE state_versions (crawler_id TEXT PRIMARY KEY, last INTEGER NOT NULL, listing INTEGER NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE counters (crawl INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (crawl, name)) WITHOUT ROWID;
-
-CREATE TABLE errors (
-    crawl INTEGER NOT NULL,
-    code TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    message TEXT NOT NULL,
-    PRIMARY KEY (crawl, code)
-) WITHOUT ROWID;
-
-CREATE TABLE sinks (
-    crawl INTEGER NOT NULL,
-    target TEXT NOT NULL,
-    cursor INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    PRIMARY KEY (crawl, target)
-) WITHOUT ROWID;
-";
-
-/// Every table and every index that carries an invariant, as `sqlite_schema` names them.
-const PARTS: [&str; 20] = [
-    "meta",
-    "crawls",
-    "sites",
-    "sites_by_key",
-    "sites_by_head",
-    "sites_by_turn",
-    "requests",
-    "requests_by_key",
-    "requests_ready",
-    "requests_undue",
-    "requests_by_final",
-    "datasets",
-    "items",
-    "items_by_dataset",
-    "key_values",
-    "state",
-    "state_versions",
-    "counters",
-    "errors",
-    "sinks",
-];
 
 /// What the first look at a file tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,7 +91,7 @@ pub(crate) fn inspect(dir: &JobDir) -> Result<Found, StoreError> {
     if word(68) != APPLICATION {
         return Err(StoreError::NotAJob { dir: dir.path().to_owned() });
     }
-    check_format(word(60))?;
+    tables::check_format(word(60))?;
     let found = if has_log { Found::WithLog } else { Found::AtRest };
     let page = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
@@ -254,14 +108,6 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-fn check_format(found: i64) -> Result<(), StoreError> {
-    match found.cmp(&FORMAT) {
-        Ordering::Greater => Err(StoreError::NewerFormat { found, known: FORMAT }),
-        Ordering::Less => Err(StoreError::OlderFormat { found, known: FORMAT }),
-        Ordering::Equal => Ok(()),
-    }
 }
 
 /// The connection that writes, on a file that was inspected; makes what is missing.
@@ -340,7 +186,7 @@ fn tune(connection: &Connection, cache_kib: i64) -> Done<()> {
 // Tables and format in one transaction and in rollback mode: a file is either nothing yet, or whole and known by its header.
 fn create(connection: &Connection) -> Done<()> {
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {TABLES}
+        "BEGIN IMMEDIATE; {TABLES} {NEW_TABLES}
          INSERT INTO meta (name, value) VALUES ('normaliser', {NORMALISER_VERSION});
          PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
     ))?;
@@ -352,27 +198,13 @@ fn check(connection: &Connection, dir: &JobDir) -> Done<()> {
     if pragma("application_id")? != APPLICATION {
         return Err(StoreError::NotAJob { dir: dir.path().to_owned() }.into());
     }
-    check_format(pragma("user_version")?)?;
+    let format = pragma("user_version")?;
+    tables::check_format(format)?;
     let mut statement = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1")?;
-    for part in PARTS {
+    for part in tables::parts(format) {
         if !statement.exists([part])? {
             return Err(Trouble::Damaged(format!("its part `{part}` is missing")));
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_parts_are_those_of_the_tables() {
-        let connection = open_in_memory().expect("a connection");
-        let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").expect("a query");
-        let names: Vec<String> =
-            statement.query_map([], |row| row.get(0)).expect("rows").collect::<Result<_, _>>().expect("names");
-        let forgotten: Vec<&String> = names.iter().filter(|name| !PARTS.contains(&name.as_str())).collect();
-        assert!(forgotten.is_empty() && names.len() == PARTS.len(), "{forgotten:?}");
-    }
 }

@@ -18,9 +18,10 @@ async fn refused_files_stay_as_they_are_to_the_byte() {
             std::fs::write(path, bytes).expect("written");
         }
     };
-    let cases: [(Edit, Refused); 6] = [
-        (Box::new(header(63, 99)), |error| matches!(error, StoreError::NewerFormat { found: 99, known: 2 })),
-        (Box::new(header(63, 1)), |error| matches!(error, StoreError::OlderFormat { found: 1, known: 2 })),
+    let cases: [(Edit, Refused); 7] = [
+        (Box::new(header(63, 99)), |error| matches!(error, StoreError::NewerFormat { found: 99, known: 3 })),
+        (Box::new(header(63, 4)), |error| matches!(error, StoreError::NewerFormat { found: 4, known: 3 })),
+        (Box::new(header(63, 1)), |error| matches!(error, StoreError::OlderFormat { found: 1, known: 3 })),
         (Box::new(header(70, 7)), |error| matches!(error, StoreError::NotAJob { .. })),
         (Box::new(header(0, b'?')), |error| matches!(error, StoreError::Damaged { .. })),
         (Box::new(|path| std::fs::write(path, "a note").expect("written")), |error| matches!(error, StoreError::Damaged { .. })),

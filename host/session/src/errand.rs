@@ -1,0 +1,147 @@
+//! What must be done in the store before a session can be used.
+//!
+//! Decision: a pool does no I/O. Where a use has to be durable before it begins, the pool hands out an errand; whoever asked carries it
+//! out in the store, and tells the errand how it went. Several may be on errands for one session at once: what all of them
+//! reserve is shared. An errand that is dropped has not happened.
+
+use crate::error::AddError;
+use crate::pool::SessionPool;
+use crate::roster::{Bound, Roster};
+use crate::session_use::SessionUse;
+use nephila_model::{SessionId, SessionRecord, Timestamp, UseRange};
+
+/// What must be done in the store.
+#[derive(Debug)]
+pub enum Errand {
+    /// A new session is to be written, with its first uses reserved.
+    Create(Creation),
+    /// More uses of a session are to be reserved.
+    Reserve(Reservation),
+}
+
+/// A session on its way into the pool. Its place is kept for it.
+#[derive(Debug)]
+pub struct Creation {
+    record: Box<SessionRecord>,
+    place: Place,
+    named_by: NamedBy,
+    uses: u32,
+}
+
+/// Who gave a session its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedBy {
+    /// The pool made it up: another one is as good.
+    Pool,
+    /// Somebody who wants it to have this one.
+    Others,
+}
+
+impl Creation {
+    pub(crate) fn new(pool: SessionPool, record: SessionRecord, named_by: NamedBy, uses: u32) -> Self {
+        Self { record: Box::new(record), place: Place(Some(pool)), named_by, uses }
+    }
+
+    /// The session to write.
+    #[must_use]
+    pub fn record(&self) -> &SessionRecord {
+        &self.record
+    }
+
+    /// The same, to fill in what it is to have from the beginning, such as user data that a plugin supplies.
+    pub fn record_mut(&mut self) -> &mut SessionRecord {
+        &mut self.record
+    }
+
+    /// The uses to reserve for it.
+    #[must_use]
+    pub const fn uses(&self) -> u32 {
+        self.uses
+    }
+
+    /// It is written, with these uses: the first of them is the caller's. `None` if others were quicker: then ask the pool again.
+    #[must_use]
+    pub fn made(self, range: Option<UseRange>, now: Timestamp) -> Option<SessionUse> {
+        let id = self.record.id.clone();
+        let pool = self.arrive(range, now)?;
+        pool.begin(&id, now)
+    }
+
+    /// It is written, with these uses, and stands in the line with the others.
+    pub fn added(self, range: Option<UseRange>, now: Timestamp) {
+        self.arrive(range, now);
+    }
+
+    /// The store has a session of its name already, so that it does not come. `Ok`: the pool had made the name up; ask it again.
+    ///
+    /// # Errors
+    /// [`AddError::Duplicate`] if somebody else gave it its name: to ask again would come to the same.
+    pub fn name_taken(self) -> Result<(), AddError> {
+        match self.named_by {
+            NamedBy::Pool => Ok(()),
+            NamedBy::Others => Err(AddError::Duplicate { id: self.record.id.clone() }),
+        }
+    }
+
+    fn arrive(mut self, range: Option<UseRange>, now: Timestamp) -> Option<SessionPool> {
+        let pool = self.place.0.take()?;
+        pool.with(|roster| roster.arrive(*self.record, range, now));
+        Some(pool)
+    }
+}
+
+/// A place in a pool that is kept free. Given back when it is dropped, unless the pool was taken out of it.
+#[derive(Debug)]
+struct Place(Option<SessionPool>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.0 {
+            pool.with(Roster::expect_no_more);
+        }
+    }
+}
+
+/// More uses of a session that are to be reserved.
+#[derive(Debug)]
+pub struct Reservation {
+    pool: SessionPool,
+    id: SessionId,
+    uses: u32,
+}
+
+impl Reservation {
+    pub(crate) const fn new(pool: SessionPool, id: SessionId, uses: u32) -> Self {
+        Self { pool, id, uses }
+    }
+
+    /// The session.
+    #[must_use]
+    pub const fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// How many uses to reserve.
+    #[must_use]
+    pub const fn uses(&self) -> u32 {
+        self.uses
+    }
+
+    /// These are reserved; `None`: the session has none left, or is there no more. Gives the first that is free; `None` if others were
+    /// quicker: then ask the pool again.
+    #[must_use]
+    pub fn granted(self, range: Option<UseRange>, now: Timestamp) -> Option<SessionUse> {
+        self.pool.with(|roster| roster.granted(&self.id, range));
+        self.pool.begin(&self.id, now)
+    }
+}
+
+impl SessionPool {
+    // The next use of a session that has just got some.
+    fn begin(&self, id: &SessionId, now: Timestamp) -> Option<SessionUse> {
+        match self.with(|roster| roster.bind(id, now)) {
+            Bound::Use(number) => Some(SessionUse::new(self.clone(), id.clone(), number)),
+            Bound::Reserve | Bound::Gone | Bound::Unusable(_) | Bound::Busy => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Why there is no session, and what to do about it.
+
+use crate::InvalidSetting;
+use nephila_model::{SessionId, Unusable};
+
+/// Why a pool gives no session just now.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CheckoutError {
+    /// All sessions are in hand, and there may be no more. One becomes free when a use ends: ask again then.
+    #[error("all {max} sessions of the pool are in use; wait for one, or set a larger max-pool-size")]
+    NoneFree {
+        /// How many there may be.
+        max: usize,
+    },
+    /// A session is on its way that is to be used by all until it fails. Ask again when its errand is done.
+    #[error("a session is being made that is to be used by all; ask again when it is there")]
+    Arriving,
+    /// The create function failed, or made what cannot be.
+    #[error("the function that creates sessions failed: {cause}")]
+    Create {
+        /// What it said.
+        cause: String,
+    },
+}
+
+/// Why a request that is bound to a session cannot have it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BoundError {
+    /// It is not in the pool. It will not be again: fail the request.
+    #[error(
+        "the request is bound to session `{id}`, which is not in the pool (any more); add it, or send the request without a session id"
+    )]
+    Gone {
+        /// The session.
+        id: SessionId,
+    },
+    /// It may be used no more. Nor will it be again: fail the request.
+    #[error(
+        "the request is bound to session `{id}`, which may not be used any more: {why}; send the request without a session id, or with another"
+    )]
+    Unusable {
+        /// The session.
+        id: SessionId,
+        /// Why.
+        why: Unusable,
+    },
+    /// Another request has it, and it is exclusive. Ask again when a use ends.
+    #[error("session `{id}` is exclusive, and another request has it; try the request again later")]
+    Busy {
+        /// The session.
+        id: SessionId,
+    },
+}
+
+/// Why a session was not added to a pool.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AddError {
+    /// There is one of that name, or was: the store keeps sessions for a while that are over.
+    #[error("the pool has, or had, a session `{id}` already; give the new one another id")]
+    Duplicate {
+        /// The name.
+        id: SessionId,
+    },
+    /// It may not be used.
+    #[error("session `{id}` cannot be added, since it may not be used: {why}")]
+    Unusable {
+        /// The session.
+        id: SessionId,
+        /// Why.
+        why: Unusable,
+    },
+    /// It cannot be as it is.
+    #[error("session `{id}` cannot be added: {cause}")]
+    Invalid {
+        /// The session.
+        id: SessionId,
+        /// What is wrong.
+        cause: InvalidSetting,
+    },
+}

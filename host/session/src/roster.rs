@@ -1,0 +1,287 @@
+//! The sessions of a pool, and which of them is taken next.
+//!
+//! Decision: those that may be taken stand in one line. A session that is found to be usable no more, or is in hand and exclusive,
+//! leaves the line when its turn comes, and enters it again when it is free; so each checkout costs the same however many sessions
+//! there are. A session has a number for each of its uses, out of ranges that the store has reserved: what has no number is not
+//! begun, so that no limit is ever overshot, whatever is in flight.
+
+use crate::jar::CookieJar;
+use crate::settings::{ReuseStrategy, Sharing};
+use nephila_model::{SessionDelta, SessionId, SessionRecord, Timestamp, Unusable, UseNumber, UseRange};
+use std::collections::{HashMap, VecDeque};
+
+/// A session in memory.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// As the store has it, once what is in hand is committed; the cookies are in the jar.
+    pub(crate) record: SessionRecord,
+    pub(crate) jar: CookieJar,
+    // Uses that are reserved and not begun.
+    ranges: VecDeque<UseRange>,
+    // Uses that have begun and not ended.
+    in_hand: u32,
+    // Whether it stands in the line.
+    listed: bool,
+    // Whether it counts to the pool's size. One that has none is never taken again, and is forgotten when nobody has it in hand.
+    placed: bool,
+}
+
+impl Entry {
+    fn take(&mut self) -> Option<UseNumber> {
+        let number = loop {
+            match self.ranges.front_mut()?.take() {
+                Some(number) => break number,
+                None => drop(self.ranges.pop_front()),
+            }
+        };
+        self.in_hand += 1;
+        Some(number)
+    }
+}
+
+/// What comes of asking for a session.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Pick {
+    /// This use of this session.
+    Use(SessionId, UseNumber),
+    /// This session, once it has more uses.
+    Reserve(SessionId),
+    /// Nobody is free.
+    Nobody,
+}
+
+/// What comes of asking for one session.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Bound {
+    /// This use.
+    Use(UseNumber),
+    /// It needs more uses.
+    Reserve,
+    /// It is not there.
+    Gone,
+    /// It may be used no more.
+    Unusable(Unusable),
+    /// Somebody has it.
+    Busy,
+}
+
+/// The sessions of a pool.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    strategy: ReuseStrategy,
+    sharing: Sharing,
+    entries: HashMap<SessionId, Entry>,
+    line: VecDeque<SessionId>,
+    // Sessions that have a place, and those that are on their way to one.
+    places: usize,
+    // Of these, those that are on their way.
+    arriving: usize,
+    // Sessions that have left.
+    left: u64,
+    pub(crate) dice: fastrand::Rng,
+}
+
+impl Roster {
+    pub(crate) fn new(strategy: ReuseStrategy, sharing: Sharing, dice: fastrand::Rng) -> Self {
+        Self { strategy, sharing, entries: HashMap::new(), line: VecDeque::new(), places: 0, arriving: 0, left: 0, dice }
+    }
+
+    pub(crate) const fn places(&self) -> usize {
+        self.places
+    }
+
+    /// Whether a session is on its way for which whoever asks had better wait: where all are to have the same one, a second one that
+    /// is made meanwhile would be one too many.
+    pub(crate) fn is_worth_waiting(&self) -> bool {
+        self.arriving > 0 && self.strategy == ReuseStrategy::UntilFailure && self.sharing == Sharing::Concurrent
+    }
+
+    /// A session is on its way: it has its place already.
+    pub(crate) const fn expect(&mut self) {
+        self.places += 1;
+        self.arriving += 1;
+    }
+
+    /// It does not come.
+    pub(crate) const fn expect_no_more(&mut self) {
+        self.places -= 1;
+        self.arriving -= 1;
+    }
+
+    pub(crate) fn get(&self, id: &SessionId) -> Option<&Entry> {
+        self.entries.get(id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: &SessionId) -> Option<&mut Entry> {
+        self.entries.get_mut(id)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// Sessions that have left since the pool was made.
+    pub(crate) const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// A session comes, with uses that were reserved for it. It has its place ([`Roster::expect`]).
+    pub(crate) fn arrive(&mut self, mut record: SessionRecord, range: Option<UseRange>, now: Timestamp) {
+        let id = record.id.clone();
+        self.arriving -= 1;
+        record.reserved = record.reserved.max(range.map_or(0, |range| range.last.0));
+        let jar = CookieJar::new(std::mem::take(&mut record.cookies), now);
+        let entry = Entry { record, jar, ranges: range.into_iter().collect(), in_hand: 0, listed: false, placed: true };
+        self.entries.insert(id.clone(), entry);
+        self.enlist(&id);
+    }
+
+    /// A session has more uses; `None`: the store has none for it any more.
+    pub(crate) fn granted(&mut self, id: &SessionId, range: Option<UseRange>) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        match range {
+            Some(range) => {
+                entry.record.reserved = entry.record.reserved.max(range.last.0);
+                entry.ranges.push_back(range);
+            }
+            None => entry.record.reserved = entry.record.settings.max_uses,
+        }
+    }
+
+    /// The session whose turn it is.
+    pub(crate) fn pick(&mut self, now: Timestamp) -> Pick {
+        while !self.line.is_empty() {
+            let at = match self.strategy {
+                ReuseStrategy::Random => self.dice.usize(..self.line.len()),
+                ReuseStrategy::RoundRobin | ReuseStrategy::UntilFailure => 0,
+            };
+            let Some(id) = self.line.get(at).cloned() else { break };
+            match self.bind(&id, now) {
+                Bound::Use(number) => {
+                    match (self.sharing, self.strategy) {
+                        (Sharing::Exclusive, _) => self.delist(at),
+                        (Sharing::Concurrent, ReuseStrategy::RoundRobin) => self.line.rotate_left(1),
+                        (Sharing::Concurrent, ReuseStrategy::Random | ReuseStrategy::UntilFailure) => {}
+                    }
+                    return Pick::Use(id, number);
+                }
+                Bound::Reserve => {
+                    // Its turn is taken all the same.
+                    if self.strategy == ReuseStrategy::RoundRobin {
+                        self.line.rotate_left(1);
+                    }
+                    return Pick::Reserve(id);
+                }
+                Bound::Gone | Bound::Unusable(_) | Bound::Busy => self.delist(at),
+            }
+        }
+        Pick::Nobody
+    }
+
+    /// This session, whoever's turn it is.
+    pub(crate) fn bind(&mut self, id: &SessionId, now: Timestamp) -> Bound {
+        let Some(entry) = self.entries.get_mut(id) else { return Bound::Gone };
+        let used_up = Unusable::UsedUp { max: entry.record.settings.max_uses };
+        if let Some(why) = entry.record.unusable(now) {
+            self.leave(id);
+            return Bound::Unusable(why);
+        }
+        if !entry.placed {
+            return Bound::Unusable(used_up);
+        }
+        if self.sharing == Sharing::Exclusive && entry.in_hand > 0 {
+            return Bound::Busy;
+        }
+        if let Some(number) = entry.take() {
+            return Bound::Use(number);
+        }
+        if entry.record.reserved < entry.record.settings.max_uses {
+            return Bound::Reserve;
+        }
+        // Its last uses are in hand.
+        self.leave(id);
+        Bound::Unusable(used_up)
+    }
+
+    /// A use ends, with what it did. Says why the session is used no more, if this use ended that.
+    pub(crate) fn end(&mut self, delta: &mut SessionDelta, now: Timestamp) -> Option<Unusable> {
+        let entry = self.entries.get_mut(&delta.session)?;
+        let before = entry.record.unusable(now);
+        entry.in_hand = entry.in_hand.saturating_sub(1);
+        entry.record.apply(delta);
+        let after = entry.record.unusable(now);
+        if matches!(after, Some(Unusable::Blocked { .. })) {
+            // For good: what other uses say later does not bring it back.
+            entry.record.retired = true;
+            delta.retired = true;
+        }
+        match after {
+            Some(_) => self.leave(&delta.session),
+            None => self.free(&delta.session),
+        }
+        after.filter(|_| before.is_none())
+    }
+
+    /// A use that never began goes back, and may be taken again.
+    pub(crate) fn give_back(&mut self, id: &SessionId, number: UseNumber) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        entry.in_hand = entry.in_hand.saturating_sub(1);
+        if entry.placed {
+            entry.ranges.push_front(UseRange { first: number, last: number });
+        }
+        self.free(id);
+    }
+
+    /// Uses that are reserved and were not begun; from now on they are nobody's.
+    pub(crate) fn take_unused(&mut self) -> Vec<(SessionId, UseRange)> {
+        let mut unused = Vec::new();
+        for (id, entry) in &mut self.entries {
+            let ranges = entry.ranges.drain(..).filter(|range| range.count() > 0);
+            unused.extend(ranges.map(|range| (id.clone(), range)));
+        }
+        // The last ones first: a store takes back what is at the end alone.
+        unused.sort_unstable_by(|(a, x), (b, y)| (a, y.last).cmp(&(b, x.last)));
+        unused
+    }
+
+    // Nobody has it in hand, or one fewer.
+    fn free(&mut self, id: &SessionId) {
+        let Some(entry) = self.entries.get(id) else { return };
+        if entry.placed {
+            self.enlist(id);
+        } else if entry.in_hand == 0 {
+            self.entries.remove(id);
+        }
+    }
+
+    fn enlist(&mut self, id: &SessionId) {
+        let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.listed) else { return };
+        entry.listed = true;
+        match self.strategy {
+            ReuseStrategy::UntilFailure => self.line.push_front(id.clone()),
+            ReuseStrategy::Random | ReuseStrategy::RoundRobin => self.line.push_back(id.clone()),
+        }
+    }
+
+    fn delist(&mut self, at: usize) {
+        let gone = match self.strategy {
+            ReuseStrategy::Random => self.line.swap_remove_back(at),
+            ReuseStrategy::RoundRobin | ReuseStrategy::UntilFailure => self.line.remove(at),
+        };
+        if let Some(entry) = gone.and_then(|id| self.entries.get_mut(&id)) {
+            entry.listed = false;
+        }
+    }
+
+    // It is never taken again. In the line it may stand until its turn comes.
+    fn leave(&mut self, id: &SessionId) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        if std::mem::replace(&mut entry.placed, false) {
+            self.places -= 1;
+            self.left += 1;
+        }
+        if entry.in_hand == 0 {
+            self.entries.remove(id);
+        }
+    }
+}

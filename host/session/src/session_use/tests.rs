@@ -1,0 +1,60 @@
+//! What uses at the same time see of each other, and what each of them gives for its outcome.
+
+use super::*;
+use crate::given::{Given, NOW, uses};
+use crate::settings::ReuseStrategy;
+use crate::{SiteState, StatusAccepted};
+
+#[test]
+fn uses_at_the_same_time_share_cookies_at_once_and_each_gives_its_own_changes() {
+    let url = Url::parse("http://a.example/").expect("a URL");
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
+    let (mut one, mut two) = (given.take(), given.take());
+    one.receive(&url, ["a=1", "b=1"], NOW);
+    assert_eq!(two.cookie_header(&url, NOW).as_deref(), Some("a=1; b=1"));
+    two.receive(&url, ["a=2", "b=; Max-Age=0", "a=3"], NOW);
+    one.receive(&url, ["c=1"], NOW);
+    let key = one.cookies(NOW)[1].key.clone();
+    assert_eq!(key.name, "c");
+    two.remove_cookie(&key, NOW);
+    let names = |finished: &Finished| finished.delta.cookies.iter().map(|change| change.key().name.clone()).collect::<Vec<_>>();
+    let (two, one) = (two.finish(UseMark::Good, NOW), one.finish(UseMark::Good, NOW));
+    assert_eq!((names(&one), names(&two)), (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "a".into(), "c".into()]));
+    // The store gets them the other way round than they happened, and has the same.
+    let mut jar = crate::CookieJar::default();
+    two.delta.cookies.iter().chain(&one.delta.cookies).for_each(|change| jar.apply(change));
+    assert_eq!(jar.header(&url, NOW).as_deref(), Some("a=3"));
+    assert_eq!(given.take().cookie_header(&url, NOW).as_deref(), Some("a=3"));
+}
+
+#[test]
+fn user_data_and_proxy_stay_with_the_session() {
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
+    let mut one = given.take();
+    assert_eq!((one.user_data().as_str(), one.proxy()), ("{}", None));
+    one.set_user_data("{\"n\":1}".into()).expect("an object");
+    assert!(matches!(one.set_user_data("1".into()), Err(InvalidSetting::UserData { .. })));
+    let proxy = ProxyId::new("p").expect("a name");
+    one.set_proxy(proxy.clone());
+    let two = given.take();
+    assert_eq!((one.user_data().as_str(), two.user_data().as_str(), two.proxy().as_ref()), ("{\"n\":1}", "{}", Some(&proxy)));
+    let delta = one.finish(UseMark::Good, NOW).delta;
+    assert_eq!((delta.user_data.as_deref(), delta.proxy.as_ref()), (Some("{\"n\":1}"), Some(&proxy)));
+    assert_eq!((two.user_data().as_str(), two.finish(UseMark::Good, NOW).delta.user_data), ("{\"n\":1}", None));
+}
+
+#[test]
+fn a_judgement_retires_and_the_last_mark_counts() {
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 9, uses(50));
+    let answer =
+        |status| crate::Answer { status, headers: &[], body: b"", accepted: StatusAccepted::No, site: SiteState::AsUsual };
+    let mut fine = given.take();
+    assert_eq!(fine.judge(&answer(200)), Judgement::Fine);
+    fine.mark(UseMark::Good);
+    fine.mark(UseMark::Bad);
+    let finished = fine.finish(UseMark::Good, NOW);
+    assert_eq!((finished.delta.mark, finished.delta.retired), (UseMark::Bad, false));
+    let mut blocked = given.take();
+    assert!(matches!(blocked.judge(&answer(403)), Judgement::Blocked(_)));
+    assert!(blocked.finish(UseMark::Bad, NOW).delta.retired);
+}

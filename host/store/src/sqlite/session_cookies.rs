@@ -1,0 +1,106 @@
+//! The cookies of sessions: a row for each, with the version of its last change.
+//!
+//! Decision: a change is written unless a later one is there, by the statement that writes it; so changes that come in any order give the
+//! same rows. A cookie that was removed leaves its row without a value, until no attempt can be on its way any more that saw
+//! it.
+
+use super::trouble::{Done, Trouble};
+use nephila_model::{Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite, Timestamp, UseNumber};
+use rusqlite::{Connection, Row, params};
+
+/// So long is a cookie remembered that was removed, in milliseconds: a day, many times the longest attempt.
+const REMEMBERED: i64 = 24 * 60 * 60 * 1_000;
+
+const PUT: &str =
+    "INSERT INTO session_cookies (session, domain, path, name, changed_at, changed_by, value, reach, secure, http_only,
+    same_site, expires_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+    ON CONFLICT (session, domain, path, name) DO UPDATE SET changed_at = excluded.changed_at, changed_by = excluded.changed_by,
+    value = excluded.value, reach = excluded.reach, secure = excluded.secure, http_only = excluded.http_only,
+    same_site = excluded.same_site, expires_at = excluded.expires_at, created_at = excluded.created_at
+    WHERE (excluded.changed_at, excluded.changed_by) > (changed_at, changed_by)";
+
+/// Takes changes in.
+pub(crate) fn apply(connection: &Connection, session: i64, changes: &[CookieChange]) -> Done<()> {
+    let mut put = connection.prepare_cached(PUT)?;
+    let mut removed_at = None;
+    for change in changes {
+        let CookieKey { domain, path, name } = change.key();
+        let (at, by) = (change.version.at.as_millis(), change.version.by.0);
+        let cookie = match &change.deed {
+            CookieDeed::Set(cookie) => Some(cookie),
+            CookieDeed::Remove(_) => {
+                removed_at = removed_at.max(Some(at));
+                None
+            }
+        };
+        put.execute(params![
+            session,
+            domain,
+            path,
+            name,
+            at,
+            by,
+            cookie.map(|cookie| &cookie.value),
+            cookie.map(|cookie| reach_word(cookie.reach)),
+            cookie.map(|cookie| cookie.secure),
+            cookie.map(|cookie| cookie.http_only),
+            cookie.and_then(|cookie| cookie.same_site).map(SameSite::as_str),
+            cookie.and_then(|cookie| cookie.expires_at).map(Timestamp::as_millis),
+            cookie.map(|cookie| cookie.created_at.as_millis()),
+        ])?;
+    }
+    if let Some(at) = removed_at {
+        let forget = "DELETE FROM session_cookies WHERE session = ?1 AND value IS NULL AND changed_at < ?2";
+        connection.prepare_cached(forget)?.execute(params![session, at.saturating_sub(REMEMBERED)])?;
+    }
+    Ok(())
+}
+
+/// The last change of every cookie of a session.
+pub(crate) fn all(connection: &Connection, session: i64) -> Done<Vec<CookieChange>> {
+    let query =
+        "SELECT domain, path, name, changed_at, changed_by, value, reach, secure, http_only, same_site, expires_at, created_at
+        FROM session_cookies WHERE session = ?1 ORDER BY domain, path, name";
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows = statement.query([session])?;
+    let mut changes = Vec::new();
+    while let Some(row) = rows.next()? {
+        changes.push(read(row)?);
+    }
+    Ok(changes)
+}
+
+/// All of a session's cookies go.
+pub(crate) fn remove(connection: &Connection, session: i64) -> Done<()> {
+    connection.prepare_cached("DELETE FROM session_cookies WHERE session = ?1")?.execute([session])?;
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> Done<CookieChange> {
+    let key = CookieKey { domain: row.get(0)?, path: row.get(1)?, name: row.get(2)? };
+    let version = CookieVersion { at: Timestamp::from_millis(row.get(3)?), by: UseNumber(row.get(4)?) };
+    let Some(value) = row.get(5)? else { return Ok(CookieChange { version, deed: CookieDeed::Remove(key) }) };
+    let cookie = Cookie {
+        key,
+        value,
+        reach: match row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)? {
+            "domain" => CookieReach::Domain,
+            "host" => CookieReach::Host,
+            other => return Err(Trouble::Damaged(format!("a cookie reaches `{other}`"))),
+        },
+        secure: row.get(7)?,
+        http_only: row.get(8)?,
+        same_site: row.get::<_, Option<String>>(9)?.as_deref().and_then(SameSite::parse),
+        expires_at: row.get::<_, Option<i64>>(10)?.map(Timestamp::from_millis),
+        created_at: Timestamp::from_millis(row.get(11)?),
+    };
+    Ok(CookieChange { version, deed: CookieDeed::Set(cookie) })
+}
+
+// These words are stored.
+const fn reach_word(reach: CookieReach) -> &'static str {
+    match reach {
+        CookieReach::Host => "host",
+        CookieReach::Domain => "domain",
+    }
+}

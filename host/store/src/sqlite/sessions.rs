@@ -1,0 +1,285 @@
+//! Session pools, and their sessions.
+//!
+//! Decision: uses are reserved in blocks before they begin, and what was reserved is never given out again; so the limit of a session holds
+//! through any crash. When a pool is opened, what an earlier process had reserved and not reported counts as used: it may
+//! have reached its site. What an attempt did comes with its outcome, as a delta, and is worked out from the row as it is then: nobody
+//! ever writes a session as a whole.
+//!
+//! `over` says that a session will not be used again. It follows from the rest of its row; it is kept for the indexes, so that what is
+//! over costs those that are in use nothing (S6), and is taken away in pieces (S9).
+
+use super::session_cookies;
+use super::trouble::{Done, Trouble};
+use crate::{OpenedPool, SessionCreated, StoreError};
+use nephila_model::{
+    CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp, UseLog,
+    UseNumber, UseRange, Written,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// Sessions of a pool that are over and are kept to be looked at, at least, and what is taken away of the others with each new one.
+const KEPT: usize = 1_000;
+const REMOVED_AT_A_TIME: usize = 4;
+
+/// The columns of a session as [`read`] takes them.
+const COLUMNS: &str = "s.name, s.created_at, s.expires_at, s.max_uses, s.max_error_score, s.error_score_decrement,
+    s.blocked_status_codes, s.reserved, s.settled, s.score, s.open_uses, s.retired, s.user_data, s.user_data_by, s.proxy, s.proxy_by, s.id";
+
+/// What has reached its age, and is not over yet.
+pub(crate) const AGED: &str =
+    "SELECT id FROM sessions WHERE pool = ?1 AND over = 0 AND expires_at <= ?2 ORDER BY expires_at LIMIT ?3";
+
+/// What is over, but for the newest.
+pub(crate) const OVER: &str = "SELECT id FROM sessions WHERE pool = ?1 AND over = 1 ORDER BY id DESC LIMIT ?2 OFFSET ?3";
+
+/// See [`crate::Store::open_pool`].
+pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Done<OpenedPool> {
+    super::crawls::standing(connection, crawl)?;
+    let (scope, store) = match &place.store {
+        KvStoreName::Default => (crawl.0, ""),
+        KvStoreName::Named(name) => (0, name.as_str()),
+    };
+    let find = "SELECT id FROM session_pools WHERE scope = ?1 AND store = ?2 AND key = ?3";
+    let found = connection.prepare_cached(find)?.query_row(params![scope, store, place.key], |row| row.get(0)).optional()?;
+    let id = PoolId(match found {
+        Some(id) => id,
+        None => {
+            let make = "INSERT INTO session_pools (scope, store, key) VALUES (?1, ?2, ?3)";
+            connection.prepare_cached(make)?.insert(params![scope, store, place.key])?
+        }
+    });
+    expire(connection, id, now, usize::MAX)?;
+    let mut sessions = Vec::new();
+    for mut stored in select(connection, "WHERE s.pool = ?1 AND s.over = 0 ORDER BY s.id", id)? {
+        if stored.record.uses.used() < stored.record.reserved {
+            stored.record.settle();
+            stored.write(connection)?;
+        }
+        if !is_over(&stored.record) {
+            stored.record.cookies = session_cookies::all(connection, stored.row)?;
+            sessions.push(stored.record);
+        }
+    }
+    Ok(OpenedPool { id, sessions })
+}
+
+/// See [`crate::Store::create_session`].
+pub(crate) fn create(
+    connection: &Connection,
+    pool: PoolId,
+    record: &SessionRecord,
+    uses: u32,
+    now: Timestamp,
+) -> Done<SessionCreated> {
+    check_pool(connection, pool)?;
+    if find(connection, pool, &record.id)?.is_some() {
+        return Ok(SessionCreated::NameTaken);
+    }
+    purge(connection, pool, now, KEPT, REMOVED_AT_A_TIME)?;
+    let insert = "INSERT INTO sessions (pool, name, created_at, expires_at, max_uses, max_error_score, error_score_decrement,
+        blocked_status_codes, reserved, settled, score, open_uses, retired, over, user_data, user_data_by, proxy, proxy_by)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, '', 0, 0, '{}', 0, NULL, 0)";
+    let settings = &record.settings;
+    let codes = serde_json::to_string(&settings.blocked_status_codes).unwrap_or_else(|_| "[]".to_owned());
+    let row = connection.prepare_cached(insert)?.insert(params![
+        pool.0,
+        record.id.as_str(),
+        record.created_at.as_millis(),
+        record.expires_at().as_millis(),
+        settings.max_uses,
+        settings.max_error_score,
+        settings.error_score_decrement,
+        codes,
+    ])?;
+    session_cookies::apply(connection, row, &record.cookies)?;
+    let mut stored = Stored { row, record: record.clone() };
+    let range = stored.reserve(uses);
+    stored.write(connection)?;
+    Ok(SessionCreated::Made(range))
+}
+
+/// See [`crate::Store::reserve_uses`].
+pub(crate) fn reserve(connection: &Connection, pool: PoolId, id: &SessionId, uses: u32) -> Done<Option<UseRange>> {
+    check_pool(connection, pool)?;
+    let Some(mut stored) = find(connection, pool, id)?.filter(|stored| !is_over(&stored.record)) else { return Ok(None) };
+    let range = stored.reserve(uses);
+    stored.write(connection)?;
+    Ok(range)
+}
+
+/// See [`crate::Store::return_uses`].
+pub(crate) fn take_back(connection: &Connection, pool: PoolId, unused: &[(SessionId, UseRange)]) -> Done<()> {
+    let update = "UPDATE sessions SET reserved = ?3 WHERE pool = ?1 AND name = ?2 AND reserved = ?4 AND settled <= ?3";
+    let mut statement = connection.prepare_cached(update)?;
+    for (id, range) in unused.iter().filter(|(_, range)| range.count() > 0) {
+        statement.execute(params![pool.0, id.as_str(), range.first.0.saturating_sub(1), range.last.0])?;
+    }
+    Ok(())
+}
+
+/// One session, with its cookies.
+pub(crate) fn get(connection: &Connection, pool: PoolId, id: &SessionId) -> Done<Option<SessionRecord>> {
+    // One transaction: session and cookies are of the same moment.
+    let moment = connection.unchecked_transaction()?;
+    let Some(mut stored) = find(&moment, pool, id)? else { return Ok(None) };
+    stored.record.cookies = session_cookies::all(&moment, stored.row)?;
+    Ok(Some(stored.record))
+}
+
+/// All sessions, with their cookies, the oldest first.
+pub(crate) fn all(connection: &Connection, pool: PoolId) -> Done<Vec<SessionRecord>> {
+    let moment = connection.unchecked_transaction()?;
+    let mut sessions = Vec::new();
+    for mut stored in select(&moment, "WHERE s.pool = ?1 ORDER BY s.id", pool)? {
+        stored.record.cookies = session_cookies::all(&moment, stored.row)?;
+        sessions.push(stored.record);
+    }
+    Ok(sessions)
+}
+
+/// See [`crate::Store::purge_sessions`].
+pub(crate) fn purge(connection: &Connection, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
+    expire(connection, pool, now, limit)?;
+    let mut statement = connection.prepare_cached(OVER)?;
+    let (limit, keep) = (super::sql_limit(limit), super::sql_limit(keep));
+    let rows = statement.query_map(params![pool.0, limit, keep], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    for row in &rows {
+        connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([row])?;
+        session_cookies::remove(connection, *row)?;
+    }
+    Ok(rows.len())
+}
+
+// What has reached its age is over.
+fn expire(connection: &Connection, pool: PoolId, now: Timestamp, limit: usize) -> Done<()> {
+    let update = format!("UPDATE sessions SET over = 1 WHERE id IN ({AGED})");
+    connection.prepare_cached(&update)?.execute(params![pool.0, now.as_millis(), super::sql_limit(limit)])?;
+    Ok(())
+}
+
+/// What a commit finds of a session.
+pub(crate) enum Found {
+    /// What the delta makes of it.
+    Here(Box<Plan>),
+    /// It is there no more; there is nothing to change.
+    Gone,
+    /// Its pool is none of this crawl's.
+    NotOurs,
+}
+
+/// What a delta makes of a session.
+pub(crate) struct Plan(Stored);
+
+/// Works out what a delta makes of its session, without writing.
+pub(crate) fn plan(connection: &Connection, crawl: CrawlId, delta: &SessionDelta) -> Done<Found> {
+    let scope = "SELECT scope FROM session_pools WHERE id = ?1";
+    let scope: Option<i64> = connection.prepare_cached(scope)?.query_row([delta.pool.0], |row| row.get(0)).optional()?;
+    if !scope.is_some_and(|scope| scope == 0 || scope == crawl.0) {
+        return Ok(Found::NotOurs);
+    }
+    let Some(mut stored) = find(connection, delta.pool, &delta.session)? else { return Ok(Found::Gone) };
+    stored.record.apply(delta);
+    Ok(Found::Here(Box::new(Plan(stored))))
+}
+
+impl Plan {
+    /// Writes it.
+    pub(crate) fn write(&self, connection: &Connection, delta: &SessionDelta) -> Done<()> {
+        self.0.write(connection)?;
+        session_cookies::apply(connection, self.0.row, &delta.cookies)
+    }
+}
+
+/// A session with its row; without its cookies unless they were asked for.
+struct Stored {
+    row: i64,
+    record: SessionRecord,
+}
+
+impl Stored {
+    fn reserve(&mut self, uses: u32) -> Option<UseRange> {
+        let before = self.record.reserved;
+        let after = before.saturating_add(uses).min(self.record.settings.max_uses).max(before);
+        self.record.reserved = after;
+        (after > before).then_some(UseRange { first: UseNumber(before + 1), last: UseNumber(after) })
+    }
+
+    // What may change of it.
+    fn write(&self, connection: &Connection) -> Done<()> {
+        let update = "UPDATE sessions SET reserved = ?2, settled = ?3, score = ?4, open_uses = ?5, retired = ?6,
+            over = ?7, user_data = ?8, user_data_by = ?9, proxy = ?10, proxy_by = ?11 WHERE id = ?1";
+        let record = &self.record;
+        let (settled, score, open) = record.uses.to_stored();
+        connection.prepare_cached(update)?.execute(params![
+            self.row,
+            record.reserved,
+            settled,
+            score,
+            open,
+            record.retired,
+            is_over(record),
+            record.user_data.value,
+            record.user_data.by.0,
+            record.proxy.value.as_ref().map(ProxyId::as_str),
+            record.proxy.by.0,
+        ])?;
+        Ok(())
+    }
+}
+
+// Whether nothing but the time, which is asked for elsewhere, makes it usable no more.
+fn is_over(record: &SessionRecord) -> bool {
+    record.unusable(record.created_at).is_some()
+}
+
+fn check_pool(connection: &Connection, pool: PoolId) -> Done<()> {
+    let is_there = connection.prepare_cached("SELECT 1 FROM session_pools WHERE id = ?1")?.exists([pool.0])?;
+    if is_there { Ok(()) } else { Err(StoreError::NoPool(pool.0).into()) }
+}
+
+fn find(connection: &Connection, pool: PoolId, id: &SessionId) -> Done<Option<Stored>> {
+    let query = format!("SELECT {COLUMNS} FROM sessions s WHERE s.pool = ?1 AND s.name = ?2");
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut rows = statement.query(params![pool.0, id.as_str()])?;
+    rows.next()?.map(read).transpose()
+}
+
+fn select(connection: &Connection, which: &str, pool: PoolId) -> Done<Vec<Stored>> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions s {which}"))?;
+    let mut rows = statement.query([pool.0])?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        all.push(read(row)?);
+    }
+    Ok(all)
+}
+
+fn read(row: &Row<'_>) -> Done<Stored> {
+    let name: String = row.get(0)?;
+    let damaged = |what: &str| Trouble::Damaged(format!("session `{name}` has {what} that no version wrote"));
+    let (created_at, expires_at) = (Timestamp::from_millis(row.get(1)?), Timestamp::from_millis(row.get(2)?));
+    let codes = row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)?;
+    let settings = SessionSettings {
+        max_age: expires_at.since(created_at),
+        max_uses: row.get(3)?,
+        max_error_score: row.get(4)?,
+        error_score_decrement: row.get(5)?,
+        blocked_status_codes: serde_json::from_str(codes).map_err(|_| damaged("status codes"))?,
+    };
+    let open = row.get_ref(10)?.as_str().map_err(rusqlite::Error::from)?;
+    let uses = UseLog::from_stored(row.get(8)?, row.get(9)?, open).ok_or_else(|| damaged("uses"))?;
+    let proxy: Option<String> = row.get(14)?;
+    let proxy = proxy.map(|proxy| ProxyId::new(&proxy).ok_or_else(|| damaged("a proxy"))).transpose()?;
+    let record = SessionRecord {
+        id: SessionId::new(&name).ok_or_else(|| damaged("a name"))?,
+        settings,
+        created_at,
+        reserved: row.get(7)?,
+        uses,
+        retired: row.get(11)?,
+        user_data: Written { value: row.get(12)?, by: UseNumber(row.get(13)?) },
+        proxy: Written { value: proxy, by: UseNumber(row.get(15)?) },
+        cookies: Vec::new(),
+    };
+    Ok(Stored { row: row.get(16)?, record })
+}
