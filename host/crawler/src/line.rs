@@ -40,6 +40,6 @@ pub struct Line {
 impl Line {
     /// A call of the plugin.
     pub fn call(&self, request: Option<Arc<QueuedRequest>>, page: Option<Arc<ParsedPage>>) -> Call {
-        Call { request, page, reads: Arc::clone(&self.reads), settings: Arc::clone(&self.call_settings) }
+        Call { request, page, session: None, reads: Arc::clone(&self.reads), settings: Arc::clone(&self.call_settings) }
     }
 }

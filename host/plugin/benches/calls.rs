@@ -133,6 +133,7 @@ fn call() -> Call {
     Call {
         request: Some(Arc::new(request)),
         page: Some(Arc::new(ParsedPage::new(Arc::new(page)))),
+        session: None,
         reads: Arc::new(Nothing),
         settings: Arc::new(CallSettings::default()),
     }

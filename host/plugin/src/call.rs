@@ -3,6 +3,7 @@
 //! Decision: plain data and one reader, nothing of wasmtime, so that a call could cross a process border. What a crawl's calls
 //! have in common is one shared [`CallSettings`].
 
+use crate::session::{SessionAsk, SessionView};
 use crate::{CallFailure, Limits, ParsedPage, Reads};
 use nephila_model::{Effects, QueuedRequest, SiteBy};
 use std::collections::BTreeMap;
@@ -56,6 +57,8 @@ pub struct Call {
     /// The page that was fetched for it. `None` in `finish`, and in `failure` when no page came. A re-run on the same page takes
     /// the same one, so that it is parsed once.
     pub page: Option<Arc<ParsedPage>>,
+    /// The session that fetched it. `None` in `finish`, and where the crawl uses no sessions.
+    pub session: Option<Arc<dyn SessionView>>,
     /// What is committed.
     pub reads: Arc<dyn Reads>,
     /// What all calls of the crawl have in common.
@@ -99,8 +102,18 @@ pub struct CallMetrics {
 pub struct CallReport {
     /// What it wants done. After a failure only its state reads and its refusals: what it saw may be why it failed.
     pub effects: Effects,
+    /// What it asks for its session, also after a failure.
+    pub session: SessionAsk,
     /// How it ended.
     pub ended: Result<(), CallFailure>,
     /// What it cost.
     pub metrics: CallMetrics,
+}
+
+impl CallReport {
+    /// Of a call that nobody was there for.
+    pub(crate) fn nothing() -> Self {
+        let (effects, session, metrics) = (Effects::default(), SessionAsk::default(), CallMetrics::default());
+        Self { effects, session, ended: Ok(()), metrics }
+    }
 }

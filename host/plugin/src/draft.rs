@@ -5,7 +5,9 @@
 
 use crate::Limits;
 use crate::fault::Fault;
-use nephila_model::{DatasetName, Effects, ItemPush, KeyValueWrite, KvStoreName, KvValue, NewRequest, RefusedReason, UniqueKey};
+use nephila_model::{
+    DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, NewRequest, RefusedReason, UniqueKey,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Effects in the making.
@@ -119,6 +121,23 @@ impl Draft {
         Ok(())
     }
 
+    /// Emits an event.
+    pub(crate) fn emit(&mut self, name: String, payload: String) -> Result<(), Fault> {
+        let (events, event_bytes) = (self.limits.events, self.limits.event_bytes);
+        if payload.len() > event_bytes {
+            let bytes = payload.len();
+            return Err(Fault::quota(format!(
+                "the payload of `{name}` has {bytes} bytes, and {event_bytes} are allowed; keep large values in a key-value store"
+            )));
+        }
+        if self.effects.events.len() >= events {
+            return Err(Fault::quota(format!("one call may emit {events} events; put several things into one")));
+        }
+        self.pay(name.len() + payload.len() + 100)?;
+        self.effects.events.push(EmittedEvent { name, payload });
+        Ok(())
+    }
+
     /// Ends the crawl.
     pub(crate) fn stop(&mut self, reason: String) {
         self.effects.stop = Some(reason);
@@ -159,6 +178,16 @@ mod tests {
         assert!(push(&mut draft, &["{   }"]).is_err(), "too large");
         push(&mut draft, &["{}"]).expect("fits");
         assert_eq!(draft.into_effects().items.len(), 3);
+    }
+
+    #[test]
+    fn events_have_a_number_and_a_size() {
+        let mut draft = Draft::new(Limits { events: 2, event_bytes: 4, ..Limits::default() });
+        draft.emit("a".into(), "{}".into()).expect("fits");
+        assert!(draft.emit("a".into(), "\"1234\"".into()).is_err(), "too large");
+        draft.emit("b".into(), "1".into()).expect("fits");
+        assert!(draft.emit("c".into(), "1".into()).is_err(), "a third");
+        assert_eq!(draft.into_effects().events.len(), 2);
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub(crate) const HOST_STACK: usize = 1 << 20;
 /// How sandboxes get their memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allocation {
-    /// From slots that are reserved once, for so many sandboxes of such limits.
-    Pool { sandboxes: u32, limits: Limits },
+    /// From slots that are reserved once, for so many sandboxes, each of so many bytes and table elements.
+    Pool { sandboxes: u32, memory: usize, table_elements: usize },
     /// Mapped for each and unmapped again; slower by some tens of microseconds.
     OnDemand,
 }
@@ -62,15 +62,15 @@ pub(crate) fn config(allocation: Allocation) -> Config {
         .memory_init_cow(true)
         .memory_guaranteed_dense_image_size(64 << 20);
     match allocation {
-        Allocation::Pool { sandboxes, limits } => {
-            config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(sandboxes, limits)))
+        Allocation::Pool { sandboxes, memory, table_elements } => {
+            config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(sandboxes, memory, table_elements)))
         }
         Allocation::OnDemand => config.allocation_strategy(InstanceAllocationStrategy::OnDemand),
     };
     config
 }
 
-fn pool(sandboxes: u32, limits: Limits) -> PoolingAllocationConfig {
+fn pool(sandboxes: u32, memory: usize, table_elements: usize) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(sandboxes)
         .total_core_instances(sandboxes.saturating_mul(CORE_INSTANCES))
@@ -85,8 +85,8 @@ fn pool(sandboxes: u32, limits: Limits) -> PoolingAllocationConfig {
         .max_tables_per_component(64)
         .max_memories_per_module(2)
         .max_tables_per_module(4)
-        .table_elements(limits.table_elements)
-        .max_memory_size(limits.memory)
+        .table_elements(table_elements)
+        .max_memory_size(memory)
         .max_unused_warm_slots(sandboxes.min(100))
         // So much of a memory is cleared in place; what is beyond it is given back to the machine, and the next call faults it in again,
         // which costs more than all else that a small plugin does. What the SDK builds is within it (`plugin-sdk/rust/src/heap.rs`).
@@ -105,7 +105,7 @@ pub(crate) fn weight(memories: u32, tables: u32) -> u32 {
 /// Makes the engine, with a pool if that is wanted and the machine can reserve it.
 pub(crate) fn engine(pool: bool, sandboxes: u32, limits: Limits) -> wasmtime::Result<(Engine, Allocation)> {
     if pool {
-        let allocation = Allocation::Pool { sandboxes, limits };
+        let allocation = Allocation::Pool { sandboxes, memory: limits.memory, table_elements: limits.table_elements };
         match Engine::new(&config(allocation)) {
             Ok(engine) => return Ok((engine, allocation)),
             Err(error) => tracing::warn!(
@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn what_one_allocation_compiles_the_other_can_load() {
-        let limits = Limits::default();
+        let Limits { memory, table_elements, .. } = Limits::default();
         let on_demand = Engine::new(&config(Allocation::OnDemand)).expect("an engine");
-        let Ok(pooled) = Engine::new(&config(Allocation::Pool { sandboxes: 2, limits })) else {
+        let Ok(pooled) = Engine::new(&config(Allocation::Pool { sandboxes: 2, memory, table_elements })) else {
             return; // This machine reserves no address space.
         };
         let hash = |engine: &Engine| {

@@ -3,7 +3,7 @@
 //! Decision: the exports say it, nothing else does: an absent interface means "not subscribed", so that no list can disagree with the
 //! code. Names are looked up once per component; that the types fit is found out with the first instance, at load.
 
-use crate::bindings::exports::nephila::crawler::{failure, finish, handler, manifest};
+use crate::bindings::exports::nephila::crawler::{failure, finish, handler, listener, manifest, sessions};
 use crate::sandbox::Inside;
 use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre};
@@ -20,6 +20,10 @@ pub struct EntryPoints {
     pub failure: bool,
     /// Whether it hears of the end of the crawl.
     pub finish: bool,
+    /// Whether it hears events.
+    pub listener: bool,
+    /// Whether it makes sessions.
+    pub sessions: bool,
 }
 
 /// Where the entry points are in the component.
@@ -28,6 +32,8 @@ pub(crate) struct Indices {
     manifest: Option<manifest::GuestIndices>,
     failure: Option<failure::GuestIndices>,
     finish: Option<finish::GuestIndices>,
+    listener: Option<listener::GuestIndices>,
+    sessions: Option<sessions::GuestIndices>,
 }
 
 /// An entry point that is there, but not as the contract has it.
@@ -68,12 +74,20 @@ impl Indices {
             manifest: has("manifest").then(|| manifest::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("manifest"))?,
             failure: has("failure").then(|| failure::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("failure"))?,
             finish: has("finish").then(|| finish::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("finish"))?,
+            listener: has("listener").then(|| listener::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("listener"))?,
+            sessions: has("sessions").then(|| sessions::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("sessions"))?,
         }))
     }
 
     /// Which there are.
     pub(crate) fn entry_points(&self) -> EntryPoints {
-        EntryPoints { manifest: self.manifest.is_some(), failure: self.failure.is_some(), finish: self.finish.is_some() }
+        EntryPoints {
+            manifest: self.manifest.is_some(),
+            failure: self.failure.is_some(),
+            finish: self.finish.is_some(),
+            listener: self.listener.is_some(),
+            sessions: self.sessions.is_some(),
+        }
     }
 
     /// The handler of an instance. An entry point is taken when it is called: each costs a comparison of types.
@@ -96,12 +110,24 @@ impl Indices {
         self.finish.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("finish"))
     }
 
+    /// What hears events, if anything does.
+    pub(crate) fn listener(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<listener::Guest>, Mistyped> {
+        self.listener.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("listener"))
+    }
+
+    /// What makes sessions, if anything does.
+    pub(crate) fn sessions(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<sessions::Guest>, Mistyped> {
+        self.sessions.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("sessions"))
+    }
+
     /// Whether all of them are of the types that the contract has.
     pub(crate) fn check(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<(), Mistyped> {
         self.handler(store, instance)?;
         self.manifest(store, instance)?;
         self.failure(store, instance)?;
         self.finish(store, instance)?;
+        self.listener(store, instance)?;
+        self.sessions(store, instance)?;
         Ok(())
     }
 }

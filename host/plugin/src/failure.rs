@@ -48,7 +48,7 @@ impl LimitKind {
     }
 }
 
-/// How a call ended that did not succeed. None of its effects are kept; what it saw of the state is.
+/// How a call ended that did not succeed. None of its effects are kept; what it saw of the state is, and what it asked for its session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallFailure {
     /// The handler wants the request to be tried again.

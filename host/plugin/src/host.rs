@@ -27,8 +27,8 @@ pub struct HostConfig {
     pub cache_bytes: u64,
     /// Bytes of a plugin's file. Default 64 MiB. Compiling takes time and memory in proportion.
     pub plugin_bytes: u64,
-    /// Sandboxes that live at a time, over all plugins; further calls wait. Default 128. A component with many memories counts
-    /// for several.
+    /// Sandboxes that live at a time, over all plugins; further calls wait. Default 128, of which listeners take half at most. A
+    /// component with many memories counts for several.
     pub sandboxes: u32,
     /// Whether sandboxes come from a pool that is reserved at the start (address space, not memory). Default yes; where the
     /// machine refuses it, they are made one by one, with a warning.
@@ -77,6 +77,8 @@ pub(crate) struct Runtime {
     pub(crate) shared: Arc<Shared>,
     pub(crate) cache: Option<Cache>,
     pub(crate) room: Arc<Semaphore>,
+    /// What listeners may take of the room, since they keep it: half.
+    pub(crate) listeners: Arc<Semaphore>,
     pub(crate) config: HostConfig,
     _ticker: Ticker,
 }
@@ -102,6 +104,7 @@ impl PluginHost {
             shared: Arc::new(Shared { selectors: SelectorCache::new(), patterns: PatternCache::new() }),
             cache,
             room: Arc::new(Semaphore::new(config.sandboxes as usize)),
+            listeners: Arc::new(Semaphore::new((config.sandboxes / 2) as usize)),
             config,
             _ticker: ticker,
         })))

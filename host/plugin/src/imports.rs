@@ -7,11 +7,13 @@ mod config;
 mod context;
 mod crawl;
 mod dataset;
+pub(crate) mod events;
 mod key_value;
 mod log;
 mod page;
 mod queue;
 mod requests;
+pub(crate) mod session;
 mod state;
 
 use crate::failure::Stop;

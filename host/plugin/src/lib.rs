@@ -6,7 +6,8 @@
 //! costs is in `pool.rs`.
 //!
 //! Where to look: what is loaded and what is refused, `load.rs`; what a call may spend, `limits.rs`; what a plugin may call, `imports/`;
-//! what is asked of pages, the crate `nephila-page`; how calls run and end, `plugin.rs` and `failure.rs`.
+//! what is asked of pages, the crate `nephila-page`; how calls run and end, `run.rs` and `failure.rs`; the instance that
+//! outlives its calls, `listener.rs`.
 
 mod bindings;
 mod cache;
@@ -22,6 +23,7 @@ mod host_time;
 mod imports;
 mod json;
 mod limits;
+mod listener;
 mod load;
 mod load_error;
 mod logs;
@@ -32,9 +34,12 @@ mod patterns;
 mod plugin;
 mod pool;
 mod reads;
+mod run;
 mod sandbox;
+mod session;
 mod sniff;
 mod state_view;
+mod time;
 mod wasi;
 
 pub use call::{Call, CallMetrics, CallReport, CallSettings};
@@ -42,9 +47,11 @@ pub use entry_points::EntryPoints;
 pub use failure::{CallFailure, ErrorInfo, LimitKind};
 pub use host::{HostConfig, PluginError, PluginHost};
 pub use limits::Limits;
+pub use listener::{Listener, ListenerEvent, ListenerReport};
 pub use load_error::LoadError;
 pub use manifest::Manifest;
 pub use nephila_page::ParsedPage;
 pub use plugin::Plugin;
 pub use pool::InstancePolicy;
 pub use reads::{DatasetSlice, ReadError, Reads};
+pub use session::{NewSession, SameSite, SessionAsk, SessionCookie, SessionMark, SessionView};

@@ -40,6 +40,14 @@ pub struct Limits {
     pub log_lines: usize,
     /// Bytes of all log lines together; more are dropped and counted. Default 64 KiB.
     pub log_bytes: usize,
+    /// Events emitted. Default 1,000.
+    pub events: usize,
+    /// Bytes of one event's payload. Default 256 KiB.
+    pub event_bytes: usize,
+    /// Bytes of a session's user data. Default 64 KiB: a session is read and written with each of its pages.
+    pub session_data_bytes: usize,
+    /// Cookies set. Default 1,000.
+    pub set_cookies: usize,
     /// State operations, and keys read. Default 10,000 each.
     pub state_keys: usize,
     /// Bytes of a state or key-value key. Default 256.
@@ -69,6 +77,10 @@ impl Default for Limits {
             effect_bytes: 64 << 20,
             log_lines: 1_000,
             log_bytes: 64 << 10,
+            events: 1_000,
+            event_bytes: 256 << 10,
+            session_data_bytes: 64 << 10,
+            set_cookies: 1_000,
             state_keys: 10_000,
             key_length: 256,
             state_value_bytes: 256 << 10,

@@ -4,7 +4,7 @@
 //! handles carry the call's number and nothing else, so that the host drops a call's resources by counting on: a handle that a
 //! garbage collector lets go later, or never, is no error and reaches nothing.
 
-use crate::call::Call;
+use crate::call::{Call, CallSettings};
 use crate::draft::Draft;
 use crate::failure::{LimitKind, Stop};
 use crate::fault::Fault;
@@ -13,9 +13,11 @@ use crate::limits::{Holdings, Limits};
 use crate::logs::Log;
 use crate::meter::CpuMeter;
 use crate::patterns::PatternCache;
+use crate::session::SessionAsk;
 use crate::state_view::StateView;
 use crate::wasi::Wasi;
-use nephila_page::SelectorCache;
+use nephila_page::{ParsedPage, SelectorCache};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -39,8 +41,34 @@ pub(crate) struct Inside {
     pub(crate) deadline: Instant,
     /// The number of the present call; handles carry it.
     pub(crate) number: u32,
-    /// The present call; none while a plugin describes itself.
+    /// The present call; none while a plugin describes itself, says what it wants to hear, or makes a session.
     pub(crate) present: Option<Present>,
+    /// What the operator gave the crawl; none while a plugin describes itself.
+    pub(crate) settings: Option<Arc<CallSettings>>,
+    /// The events that a listener's instance hears.
+    pub(crate) hears: BTreeSet<String>,
+}
+
+/// What a sandbox is entered for.
+pub(crate) enum Occasion {
+    /// A call of a crawl.
+    Call(Call),
+    /// An event of a crawl, with its id.
+    Event { call: Call, id: Arc<str> },
+    /// No call, but what the operator gave the crawl is there.
+    Settings(Arc<CallSettings>),
+    /// No crawl at all.
+    Nothing,
+}
+
+impl Occasion {
+    /// The page in hand.
+    pub(crate) fn page(&self) -> Option<Arc<ParsedPage>> {
+        match self {
+            Self::Call(call) => call.page.clone(),
+            Self::Event { .. } | Self::Settings(_) | Self::Nothing => None,
+        }
+    }
 }
 
 /// A call that runs.
@@ -48,15 +76,19 @@ pub(crate) struct Present {
     pub(crate) call: Call,
     pub(crate) draft: Draft,
     pub(crate) state: StateView,
+    pub(crate) ask: SessionAsk,
+    /// The event that is heard, by its id; none if the call is no listener's.
+    pub(crate) event: Option<Arc<str>>,
     pub(crate) host_calls: u64,
     /// Documents that the plugin holds.
     pub(crate) documents: usize,
 }
 
 impl Present {
-    fn new(call: Call) -> Self {
+    fn new(call: Call, event: Option<Arc<str>>) -> Self {
         let limits = call.settings.limits;
-        Self { draft: Draft::new(limits), state: StateView::new(limits), host_calls: 0, documents: 0, call }
+        let (draft, state) = (Draft::new(limits), StateView::new(limits));
+        Self { draft, state, ask: SessionAsk::default(), event, host_calls: 0, documents: 0, call }
     }
 }
 
@@ -64,15 +96,22 @@ impl Inside {
     /// The present call, for a host function that needs one.
     pub(crate) fn present(&mut self) -> Result<&mut Present, Fault> {
         let present = self.present.as_mut().ok_or_else(|| {
-            Fault::refused("denied", "there is no crawl here: a plugin describes itself without one; ask from a handler")
+            let message = "there is no crawl here: a plugin describes itself, subscribes and makes sessions without one; ask from a handler";
+            Fault::refused("denied", message)
         })?;
         present.host_calls += 1;
         Ok(present)
     }
 
-    /// Begins a call in this sandbox; without one, the plugin describes itself.
-    fn begin(&mut self, call: Option<Call>, limits: Limits) {
-        let url = call.as_ref().map_or("", Call::url);
+    /// Begins a call in this sandbox.
+    fn begin(&mut self, occasion: Occasion, limits: Limits) {
+        let (present, settings) = match occasion {
+            Occasion::Call(call) => (Some(Present::new(call, None)), None),
+            Occasion::Event { call, id } => (Some(Present::new(call, Some(id))), None),
+            Occasion::Settings(settings) => (None, Some(settings)),
+            Occasion::Nothing => (None, None),
+        };
+        let url = present.as_ref().map_or("", |present| present.call.url());
         self.log.begin(url, limits.log_lines, limits.log_bytes);
         self.limits = limits;
         self.holdings.begin(limits);
@@ -80,7 +119,8 @@ impl Inside {
         self.host_time.reset();
         self.deadline = Instant::now() + limits.wall;
         self.number = self.number.wrapping_add(1);
-        self.present = call.map(Present::new);
+        self.settings = settings.or_else(|| Some(Arc::clone(&present.as_ref()?.call.settings)));
+        self.present = present;
     }
 
     /// Whether the call may go on. Asked at every tick.
@@ -131,6 +171,8 @@ pub(crate) fn store(engine: &Engine, shared: Arc<Shared>, name: Arc<str>, limits
         deadline: Instant::now() + limits.wall,
         number: 0,
         present: None,
+        settings: None,
+        hears: BTreeSet::new(),
     };
     let mut store = Store::new(engine, inside);
     store.call_hook(|mut store, border| {
@@ -148,8 +190,8 @@ pub(crate) fn store(engine: &Engine, shared: Arc<Shared>, name: Arc<str>, limits
 }
 
 /// Begins a call in a sandbox: its own limits, budget and number.
-pub(crate) fn begin(store: &mut Store<Inside>, call: Option<Call>, limits: Limits) {
-    store.data_mut().begin(call, limits);
+pub(crate) fn begin(store: &mut Store<Inside>, occasion: Occasion, limits: Limits) {
+    store.data_mut().begin(occasion, limits);
     store.set_hostcall_fuel(limits.host_call_fuel);
     store.set_max_component_handles(limits.handles);
     store.set_epoch_deadline(1);

@@ -5,6 +5,11 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests end with the first thing that is wrong")]
 
+#[path = "hostile_calls/events.rs"]
+mod events;
+#[path = "hostile_calls/sessions.rs"]
+mod sessions;
+
 use async_trait::async_trait;
 use nephila_model::{
     ContentType, DatasetName, FailureCode, FailureReason, KeyStanding, KvStoreName, KvValue, Page, Position, QueuedRequest,
@@ -112,6 +117,7 @@ fn page_call(word: &str, body: &str, limits: Limits, store: Store) -> Call {
     Call {
         request: Some(Arc::new(request)),
         page: Some(Arc::new(ParsedPage::new(Arc::new(page)))),
+        session: None,
         reads: Arc::new(store),
         settings: Arc::new(CallSettings { limits, ..CallSettings::default() }),
     }
@@ -136,6 +142,7 @@ async fn run_with(word: &str, limits: Limits, store: Store) -> CallReport {
         let text = failure.to_string();
         assert!(!text.chars().any(char::is_control), "in one line: {text:?}");
         assert!(report.effects.items.is_empty() && report.effects.requests.is_empty() && report.effects.state_ops.is_empty());
+        assert!(report.effects.events.is_empty());
     }
     report
 }
@@ -150,6 +157,7 @@ async fn it_says_what_it_is() {
     assert_eq!((plugin.name(), plugin.manifest().name.as_str(), plugin.digest().len()), ("hostile", "hostile", 64));
     let entry_points = plugin.entry_points();
     assert!(entry_points.manifest && entry_points.failure && entry_points.finish);
+    assert!(entry_points.listener && entry_points.sessions);
     assert!(plugin.imports().iter().any(|import| import == "nephila:crawler/context@0.1.0"), "{:?}", plugin.imports());
 }
 

@@ -2,9 +2,11 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests end with the first thing that is wrong")]
 
-use nephila_plugin::{CallFailure, HostConfig, InstancePolicy, Limits, LoadError, PluginHost};
+use nephila_plugin::{CallFailure, CallSettings, HostConfig, InstancePolicy, Limits, LoadError, PluginHost};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 struct Bench {
@@ -117,6 +119,71 @@ async fn a_component_without_a_fitting_handler_is_refused() {
     assert!(matches!(error, LoadError::Mistyped { entry_point: "handler", .. }), "{error}");
     let error = bench.refused_wat(&mistyped("", "nephila:crawler/handler@0.3.0")).await;
     assert!(matches!(error, LoadError::ContractVersion { .. }), "{error}");
+}
+
+/// A component with a handler that fits, and further entry points: functions without parameters or results, by interface.
+fn with_entry_points(further: &[(&str, &[&str])]) -> String {
+    let export = |(interface, functions): &(&str, &[&str])| {
+        let functions: String = functions.iter().map(|name| format!("(export \"{name}\" (func $nothing))")).collect();
+        let name = format!("nephila:crawler/{interface}@0.1.0");
+        format!("(instance ${interface} {functions}) (export \"{name}\" (instance ${interface}))")
+    };
+    format!(
+        r#"
+        (component
+          (import "nephila:crawler/types@0.1.0" (instance $types
+            (type $ending (enum "retry" "skip" "fatal"))
+            (export "ending" (type $ending-named (eq $ending)))
+            (type $error (record (field "code" string) (field "message" string) (field "ending" (option $ending-named))))
+            (export "error" (type (eq $error)))))
+          (alias export $types "error" (type $error))
+          (import "nephila:crawler/context@0.1.0" (instance $context (export "call" (type (sub resource)))))
+          (alias export $context "call" (type $call))
+          (core module $guest
+            (memory (export "memory") 1)
+            (func (export "nothing"))
+            (func (export "handle") (param i32) (result i32) (i32.const 16)))
+          (core instance $guest (instantiate $guest))
+          (alias core export $guest "memory" (core memory $memory))
+          (func $nothing (canon lift (core func $guest "nothing")))
+          (func $handle (param "call" (own $call)) (result (result (error $error)))
+            (canon lift (core func $guest "handle") (memory $memory)))
+          (instance $handler (export "handle" (func $handle)))
+          (export "nephila:crawler/handler@0.1.0" (instance $handler))
+          {})"#,
+        further.iter().map(export).collect::<String>()
+    )
+}
+
+#[tokio::test]
+async fn an_entry_point_of_other_types_is_named() {
+    let bench = bench();
+    let plain = wat::parse_str(with_entry_points(&[])).expect("well-formed");
+    let has = bench.host.load(bench.file(plain)).await.expect("it loads").entry_points();
+    assert!(!has.manifest && !has.failure && !has.finish && !has.listener && !has.sessions, "{has:?}");
+    for (expected, functions) in [
+        ("manifest", &["describe"][..]),
+        ("failure", &["on-failure"]),
+        ("finish", &["on-finish"]),
+        ("listener", &["subscriptions", "on-event"]),
+        ("sessions", &["create"]),
+    ] {
+        let error = bench.refused_wat(&with_entry_points(&[(expected, functions)])).await;
+        assert!(matches!(error, LoadError::Mistyped { entry_point, .. } if entry_point == expected), "{error}");
+    }
+    // One of its two functions is not there at all.
+    let error = bench.refused_wat(&with_entry_points(&[("listener", &["subscriptions"])])).await;
+    assert!(matches!(error, LoadError::Mistyped { entry_point: "listener", .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_plugin_without_a_listener_hears_nothing_and_makes_no_sessions() {
+    let bench = bench();
+    let plain = wat::parse_str(with_entry_points(&[])).expect("well-formed");
+    let plugin = bench.host.load(bench.file(plain)).await.expect("it loads");
+    let settings = Arc::new(CallSettings::default());
+    assert_eq!(plugin.listener(Arc::clone(&settings)).subscriptions().await, Ok(BTreeSet::new()));
+    assert_eq!(plugin.create_session(settings).await, Ok(None));
 }
 
 #[tokio::test]

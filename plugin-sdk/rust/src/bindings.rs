@@ -3,7 +3,7 @@
 //! A component must export every interface of its world, and the host takes an absent one for "not subscribed". So
 //! each entry point has a tiny world and a module of its own here; its types are those of [`imports`], and its export
 //! macro carries the piece of the component's type that names it. `plugin!` uses the macros that a plugin asks for,
-//! and the encoder merges the pieces. The cost: the contract is read five times when the SDK is compiled.
+//! and the encoder merges the pieces. The cost: the contract is read seven times when the SDK is compiled.
 
 #![allow(
     missing_docs,
@@ -81,6 +81,36 @@ pub mod finish {
             "nephila:crawler/finish@0.1.0": generate,
         },
         export_macro_name: "export_finish",
+        pub_export_macro: true,
+    });
+}
+
+/// The entry point that hears events.
+pub mod listener {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        inline: "package nephila:sdk-listener; world sdk-listener { export nephila:crawler/listener@0.1.0; }",
+        world: "nephila:sdk-listener/sdk-listener",
+        with: {
+            "nephila:crawler/types@0.1.0": crate::bindings::imports::nephila::crawler::types,
+            "nephila:crawler/listener@0.1.0": generate,
+        },
+        export_macro_name: "export_listener",
+        pub_export_macro: true,
+    });
+}
+
+/// The entry point that makes sessions.
+pub mod sessions {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        inline: "package nephila:sdk-sessions; world sdk-sessions { export nephila:crawler/sessions@0.1.0; }",
+        world: "nephila:sdk-sessions/sdk-sessions",
+        with: {
+            "nephila:crawler/types@0.1.0": crate::bindings::imports::nephila::crawler::types,
+            "nephila:crawler/sessions@0.1.0": generate,
+        },
+        export_macro_name: "export_sessions",
         pub_export_macro: true,
     });
 }

@@ -38,7 +38,7 @@
 //! encoded as a component; `cargo xtask plugins` does both. On any other target the crate compiles too, so
 //! that a plugin's pure functions can be tested with `cargo test`; there is no host there, and calling one panics.
 //!
-//! Every call begins in fresh memory, so that what a plugin's memory holds at its start is what each page costs. `cargo xtask plugins` therefore
+//! Every call but a listener's begins in fresh memory, so that what a plugin's memory holds at its start is what each page costs. `cargo xtask plugins` therefore
 //! links a stack of 128 KiB (rustc's default is 1 MiB; with cargo alone, `-Clink-arg=-zstack-size=131072` in `RUSTFLAGS` does the same),
 //! and the feature `heap`, on by default, allocates from a small piece of that first memory. A handler that recurses deeply traps with that stack:
 //! link a larger one, or recurse less. Large static data costs every page, too.
@@ -50,6 +50,8 @@
 //! | more pages | [`enqueue`], [`enqueue_links`], [`lookup`], [`NewRequest`], [`Links`] |
 //! | results | [`dataset`], [`key_value`] |
 //! | what all handlers share | [`state`] |
+//! | what happens | [`events`], [`Event`] |
+//! | who we are to a site | [`session`], [`NewSession`] |
 //! | the run | [`config`], [`crawl`], [`log`] |
 //! | giving up | [`Error`], [`retry`], [`skip`], [`fatal`] |
 
@@ -61,6 +63,7 @@ pub mod crawl;
 pub mod dataset;
 mod document;
 mod error;
+pub mod events;
 #[cfg(any(test, all(target_arch = "wasm32", not(target_feature = "atomics"), feature = "heap")))]
 mod heap;
 mod json;
@@ -75,12 +78,14 @@ mod queue;
 mod request;
 mod router;
 mod row;
+pub mod session;
 pub mod state;
 pub mod text;
 
 pub use call::Call;
 pub use document::{Document, Fields};
 pub use error::{Error, HandlerResult, fatal, retry, skip};
+pub use events::Event;
 pub use links::Links;
 pub use manifest::Manifest;
 pub use plugin::{Crawler, FailureReason};
@@ -88,6 +93,7 @@ pub use queue::{Enqueued, LinkSummary, RequestState, RequestStatus, enqueue, enq
 pub use request::{Header, Method, NewRequest, Renderer, Request, StatusRange};
 pub use router::{Handler, Router};
 pub use row::Row;
+pub use session::NewSession;
 
 pub use serde;
 pub use serde_json;

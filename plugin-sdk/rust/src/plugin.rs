@@ -1,11 +1,11 @@
 //! A plugin is a type that implements [`Crawler`]; [`plugin!`](crate::plugin) makes the component's exports of it.
 //!
 //! The type carries no data: every page gets a sandbox of its own, so that nothing could live in it from page to page.
-//! What must live longer goes to [`state`](crate::state).
+//! What must live longer goes to [`state`](crate::state). Only the listener's instance lives on, from event to event.
 
 use crate::bindings::imports::nephila::crawler::{context, types};
-use crate::bindings::{failure, finish, handler, manifest};
-use crate::{Call, Error, HandlerResult, Manifest, panic};
+use crate::bindings::{failure, finish, handler, listener, manifest, sessions};
+use crate::{Call, Error, Event, HandlerResult, Manifest, NewSession, panic};
 
 /// Why a request failed for good: a stable `code`, a `message`, the `attempts` made, and the last `status` if any.
 pub use crate::bindings::failure::exports::nephila::crawler::failure::Reason as FailureReason;
@@ -29,6 +29,26 @@ pub trait Crawler {
     fn finish() -> HandlerResult {
         Ok(())
     }
+
+    /// The names of the events that [`on_event`](Crawler::on_event) wants to hear, if the plugin asks for it: `plugin!(Books: listener)`.
+    ///
+    /// Called once per instance of the listener, without access to any crawl but its [`config`](crate::config).
+    fn subscriptions() -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Called once per event, if the plugin asks for it: `plugin!(Books: listener)`. One instance hears all of them, one after another,
+    /// and its memory lives on. Its effects commit like a handler's; there is no page and no session.
+    fn on_event(event: &Event) -> HandlerResult {
+        let _ = event;
+        Ok(())
+    }
+
+    /// Called when another session is wanted, if the plugin asks for it: `plugin!(Books: sessions)`. There is no access to any crawl but
+    /// its [`config`](crate::config).
+    fn create_session() -> Result<NewSession, Error> {
+        Ok(NewSession::default())
+    }
 }
 
 /// Makes a component of a [`Crawler`]. Once per crate, at its root.
@@ -43,7 +63,7 @@ pub trait Crawler {
 /// #     fn manifest() -> Manifest { Manifest::new("books", "1.0.0", "Books.") }
 /// #     fn handle(_: &Call) -> HandlerResult { Ok(()) }
 /// # }
-/// nephila_sdk::plugin!(Books: failure, finish);
+/// nephila_sdk::plugin!(Books: failure, finish, listener, sessions);
 /// # fn main() {}
 /// ```
 #[macro_export]
@@ -75,8 +95,18 @@ macro_rules! __plugin_entry {
     (finish $crawler:ident) => {
         $crate::bindings::finish::export_finish!($crawler with_types_in $crate::bindings::finish);
     };
+    (listener $crawler:ident) => {
+        $crate::bindings::listener::export_listener!($crawler with_types_in $crate::bindings::listener);
+    };
+    (sessions $crawler:ident) => {
+        $crate::bindings::sessions::export_sessions!($crawler with_types_in $crate::bindings::sessions);
+    };
     ($other:ident $crawler:ident) => {
-        compile_error!(concat!("no such entry point: `", stringify!($other), "`; there are `failure` and `finish`"));
+        compile_error!(concat!(
+            "no such entry point: `",
+            stringify!($other),
+            "`; there are `failure`, `finish`, `listener` and `sessions`"
+        ));
     };
 }
 
@@ -105,5 +135,24 @@ impl<T: Crawler> finish::exports::nephila::crawler::finish::Guest for T {
     fn on_finish() -> Result<(), types::Error> {
         panic::report_to_the_log();
         T::finish().map_err(Error::into_wit)
+    }
+}
+
+impl<T: Crawler> listener::exports::nephila::crawler::listener::Guest for T {
+    fn subscriptions() -> Vec<String> {
+        panic::report_to_the_log();
+        T::subscriptions()
+    }
+
+    fn on_event(event: listener::exports::nephila::crawler::listener::Event) -> Result<(), types::Error> {
+        panic::report_to_the_log();
+        T::on_event(&Event::new(event)).map_err(Error::into_wit)
+    }
+}
+
+impl<T: Crawler> sessions::exports::nephila::crawler::sessions::Guest for T {
+    fn create() -> Result<sessions::exports::nephila::crawler::sessions::NewSession, types::Error> {
+        panic::report_to_the_log();
+        T::create_session().map(NewSession::into_wit).map_err(Error::into_wit)
     }
 }

@@ -62,6 +62,8 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
             Ok(())
         }
         "echo" => echo(call),
+        word if word.starts_with("emit") => crate::events::on_page(word, call),
+        word if word.starts_with("session") => crate::sessions::on_page(word),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }
 }
@@ -78,7 +80,7 @@ fn effects_then(call: &Call, error: Error) -> HandlerResult {
 }
 
 #[allow(clippy::panic, reason = "what is tested is what the host makes of a panic")]
-fn trap() -> HandlerResult {
+pub(crate) fn trap() -> ! {
     panic!("the test asked for a panic")
 }
 
@@ -89,7 +91,7 @@ fn unreachable_instruction() -> HandlerResult {
     Err(fatal("host", "there is no such instruction here"))
 }
 
-fn spin() -> HandlerResult {
+pub(crate) fn spin() -> HandlerResult {
     let mut turns: u64 = 0;
     loop {
         turns = black_box(turns.wrapping_add(1));

@@ -2,9 +2,12 @@
 //!
 //! What it does on a page is a word (see [`behaviour`]), looked for in this order: the user data `{"do": "WORD"}`, the
 //! label, `do=WORD` anywhere in the URL, the input `{"pages": {"PART OF THE URL": "WORD"}}`. Without one it is well-behaved:
-//! it pushes `{"url": …}` and follows every link of the same hostname.
+//! it pushes `{"url": …}` and follows every link of the same hostname. What it does as a listener and with sessions is in [`events`] and
+//! [`sessions`].
 
 mod behaviour;
+mod events;
+mod sessions;
 
 use std::collections::BTreeMap;
 
@@ -33,9 +36,21 @@ impl Crawler for Hostile {
     fn finish() -> HandlerResult {
         dataset::push(&json!({ "finish": true }))
     }
+
+    fn subscriptions() -> Vec<String> {
+        events::subscriptions(input().map(|input| input.listen).unwrap_or_default())
+    }
+
+    fn on_event(event: &Event) -> HandlerResult {
+        events::hear(event)
+    }
+
+    fn create_session() -> Result<NewSession, Error> {
+        sessions::create(&input()?.session.unwrap_or_default())
+    }
 }
 
-nephila_sdk::plugin!(Hostile: failure, finish);
+nephila_sdk::plugin!(Hostile: failure, finish, listener, sessions);
 
 /// Pushes the URL that answered and follows every link of its hostname.
 pub(crate) fn well_behaved(call: &Call) -> HandlerResult {
@@ -48,6 +63,12 @@ pub(crate) fn well_behaved(call: &Call) -> HandlerResult {
 #[serde(default)]
 struct Input {
     pages: BTreeMap<String, String>,
+    listen: Vec<String>,
+    session: Option<String>,
+}
+
+fn input() -> Result<Input, Error> {
+    Ok(config::input::<Option<Input>>()?.unwrap_or_default())
 }
 
 fn asked_for(call: &Call) -> Result<Option<String>, Error> {
@@ -61,8 +82,7 @@ fn asked_for(call: &Call) -> Result<Option<String>, Error> {
     if let Some(word) = word_in_url(&request.url) {
         return Ok(Some(word.to_owned()));
     }
-    let input = config::input::<Option<Input>>()?.unwrap_or_default();
-    Ok(input.pages.into_iter().find(|(part, _)| request.url.contains(part.as_str())).map(|(_, word)| word))
+    Ok(input()?.pages.into_iter().find(|(part, _)| request.url.contains(part.as_str())).map(|(_, word)| word))
 }
 
 fn word_in_url(url: &str) -> Option<&str> {

@@ -30,7 +30,7 @@ impl queue::Host for Inside {
             return Err(Fault::quota(format!("one call may enqueue {allowed} requests; enqueue the rest from another page")));
         }
         let first = present.draft.ask(asked.len());
-        let origin = Origin::of(&present.call);
+        let origin = Origin::of(&present.call, present.event.as_deref());
         let checked = asked
             .into_iter()
             .enumerate()
@@ -82,7 +82,7 @@ impl queue::Host for Inside {
         let mut summary = queue::LinkSummary { found: 0, enqueued: 0, already_known: 0, refused: 0 };
         let found = targets(&page, options.selector.as_deref(), &shared.selectors, &watch)?;
         let present = self.present()?;
-        let (origin, home) = (Origin::of(&present.call), Home::of(&page.page().url));
+        let (origin, home) = (Origin::of(&present.call, present.event.as_deref()), Home::of(&page.page().url));
         let room = found.len().min(USUAL);
         let (mut seen, mut candidates) = (HashSet::with_capacity(room), Vec::<Candidate>::with_capacity(room));
         let mut refused = Vec::new();
@@ -137,7 +137,7 @@ impl queue::Host for Inside {
                 refused.push(RefusedReason::BadUrl);
                 continue;
             };
-            let mut request = Origin::of(&present.call).request(url, spec.clone(), key);
+            let mut request = Origin::of(&present.call, present.event.as_deref()).request(url, spec.clone(), key);
             request.label.clone_from(&options.label);
             (request.priority, request.place) = (options.priority, place);
             present.draft.enqueue(request)?;
@@ -154,7 +154,7 @@ impl queue::Host for Inside {
         if urls.len() > MOST_LOOKUPS {
             return Err(Fault::quota(format!("{} URLs are looked up at once, and {MOST_LOOKUPS} are allowed", urls.len())));
         }
-        let origin = Origin::of(&present.call);
+        let origin = Origin::of(&present.call, present.event.as_deref());
         let keys: Vec<Option<UniqueKey>> =
             urls.iter().map(|url| origin.target(url).ok().map(|url| UniqueKey::of(&url, Method::Get, None))).collect();
         let asked: Vec<UniqueKey> = keys.iter().flatten().copied().collect();

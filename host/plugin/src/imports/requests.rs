@@ -28,10 +28,12 @@ pub(super) struct Origin<'a> {
     request_url: Option<&'a Url>,
     depth: u32,
     parent: Option<UniqueKey>,
+    event: Option<&'a str>,
 }
 
 impl<'a> Origin<'a> {
-    pub(super) fn of(call: &'a Call) -> Self {
+    /// `event`: the id of the event that is heard, in a listener.
+    pub(super) fn of(call: &'a Call, event: Option<&'a str>) -> Self {
         let request = call.request.as_deref();
         Self {
             settings: &call.settings,
@@ -39,6 +41,7 @@ impl<'a> Origin<'a> {
             request_url: request.map(|request| &request.url),
             depth: request.map_or(0, |request| request.depth.saturating_add(1)),
             parent: request.map(|request| request.unique_key),
+            event,
         }
     }
 
@@ -87,9 +90,10 @@ impl<'a> Origin<'a> {
 
     /// What tells the `ordinal`th request of this call from every other of its URL: the same when the same page is handled again.
     fn salt(&self, ordinal: usize) -> String {
-        match self.parent {
-            Some(parent) => format!("{parent}-{ordinal}"),
-            None => format!("finish-{}-{ordinal}", nephila_model::Timestamp::now().as_millis()),
+        match (self.parent, self.event) {
+            (Some(parent), _) => format!("{parent}-{ordinal}"),
+            (None, Some(event)) => format!("event-{event}-{ordinal}"),
+            (None, None) => format!("finish-{}-{ordinal}", nephila_model::Timestamp::now().as_millis()),
         }
     }
 
@@ -251,7 +255,7 @@ mod tests {
     }
 
     fn origin<'a>(settings: &'a CallSettings, page: Option<&'a ParsedPage>, depth: u32) -> Origin<'a> {
-        Origin { settings, page, request_url: None, depth, parent: Some(UniqueKey::explicit("parent")) }
+        Origin { settings, page, request_url: None, depth, parent: Some(UniqueKey::explicit("parent")), event: None }
     }
 
     fn asked(url: &str) -> types::NewRequest {

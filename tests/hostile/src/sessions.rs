@@ -1,0 +1,70 @@
+//! What the hostile plugin does with sessions, by word: on a page, and where it makes one (`{"session": "WORD"}` in the input).
+
+use nephila_sdk::prelude::*;
+use nephila_sdk::raw;
+use nephila_sdk::serde_json::{Value, json};
+
+/// Does on a page what the word says.
+pub(crate) fn on_page(word: &str) -> HandlerResult {
+    match word {
+        "session" => everything(),
+        "session-then-fatal" => {
+            changes()?;
+            session::retire()?;
+            Err(fatal("asked", "the test asked to fail after retiring its session"))
+        }
+        "session-then-trap" => {
+            changes()?;
+            session::bad()?;
+            crate::behaviour::trap()
+        }
+        "session-bad-data" => session::set_user_data(&[1]),
+        "session-huge-data" => session::set_user_data(&json!({ "text": "x".repeat(100_000) })),
+        "session-bad-cookie" => session::set_cookies(["a=b\r\nX-Injected: yes"]),
+        "session-bad-url" => session::set_cookies_for("ftp://example.com/", ["a=b"]),
+        "session-flood" => (0..10_000_u32).try_for_each(|turn| session::set_cookies([format!("c{turn}=1")])),
+        other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
+    }
+}
+
+/// Everything that can be asked of a session, before and after it was changed.
+fn everything() -> HandlerResult {
+    let seen = || -> Result<Value, Error> {
+        let names = |cookies: Vec<session::Cookie>| cookies.into_iter().map(|cookie| cookie.name).collect::<Vec<_>>();
+        Ok(json!({
+            "data": session::user_data::<Value>()?,
+            "here": names(session::cookies()?),
+            "there": names(session::cookies_for("/shop/")?),
+        }))
+    };
+    let first = session::cookies()?.into_iter().next().map(|cookie| {
+        json!({ "domain": cookie.domain, "hostOnly": cookie.host_only, "expires": cookie.expires, "sameSite": cookie.same_site })
+    });
+    let before = seen()?;
+    changes()?;
+    session::bad()?;
+    session::good()?;
+    dataset::push(&json!({ "id": session::id()?, "first": first, "before": before, "after": seen()? }))
+}
+
+fn changes() -> HandlerResult {
+    raw::session::set_user_data("{\n\"seen\": true\n}")?;
+    session::set_cookies(["a=1; Path=/", "b=2"])?;
+    session::set_cookies_for("/shop/", ["c=3"])
+}
+
+/// Makes a session as the word says.
+pub(crate) fn create(word: &str) -> Result<NewSession, Error> {
+    match word {
+        "trap" => crate::behaviour::trap(),
+        "fatal" => Err(fatal("asked", "the test asked for no session")),
+        "not-an-object" => NewSession::new(&[1]),
+        "huge" => NewSession::new(&json!({ "text": "x".repeat(100_000) })),
+        "state" => NewSession::new(&json!({ "text": state::get::<String>("text")? })),
+        "events" => {
+            events::on("exit")?;
+            NewSession::new(&json!({}))
+        }
+        other => NewSession::new(&json!({ "word": other })),
+    }
+}
