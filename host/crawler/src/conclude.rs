@@ -51,6 +51,7 @@ pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
         runs += 1;
         let beside = if alone.is_none() && !decision.effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
         let (came_to, stop) = (decision.comes_to(), decision.effects.stop.clone());
+        let given_up = decision.given_up();
         let answer = line.commits.commit(outcome(line, &visit, decision)).await;
         drop((alone, beside));
         match answer {
@@ -58,7 +59,12 @@ pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
             Ok(Ok(applied)) if applied.verdict == AppliedVerdict::DuplicateRedirect => {
                 return Landing::Committed { applied: Box::new(applied), came_to: CameTo::SetAside, stop: None };
             }
-            Ok(Ok(applied)) => return Landing::Committed { applied: Box::new(applied), came_to, stop },
+            Ok(Ok(applied)) => {
+                if let Some(reason) = given_up {
+                    line.bulletin.failed(&visit.url, &reason);
+                }
+                return Landing::Committed { applied: Box::new(applied), came_to, stop };
+            }
             Ok(Err(Rejection::Stale { .. })) => return Landing::Stale,
             Ok(Err(Rejection::Decided)) => return Landing::Dropped,
             Ok(Err(Rejection::Deferred)) => return Landing::Deferred,
@@ -99,9 +105,17 @@ impl Decision {
         Self { verdict, effects: Effects::default(), stats: StatsDelta::default() }
     }
 
+    fn given_up(&self) -> Option<FailureReason> {
+        match &self.verdict {
+            Verdict::Failed { reason, .. } => Some(reason.clone()),
+            _ => None,
+        }
+    }
+
     const fn comes_to(&self) -> CameTo {
         match self.verdict {
-            Verdict::Handled { .. } | Verdict::Failed { .. } => CameTo::End,
+            Verdict::Handled { .. } => CameTo::Handled,
+            Verdict::Failed { .. } => CameTo::Failed,
             Verdict::Skipped { .. } => CameTo::SetAside,
             Verdict::Moved { .. } => CameTo::Moved,
             Verdict::Retry { not_before, .. } => CameTo::Retry(not_before),

@@ -24,6 +24,17 @@ pub struct StopOrder {
     pub level: StopLevel,
     /// What failed outside the crawl, if that is why; otherwise a signal is.
     pub failure: Option<String>,
+    /// The first signal, if one came.
+    pub signal: Option<Signal>,
+}
+
+/// A signal of the operating system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Ctrl-C, SIGINT.
+    Interrupt,
+    /// SIGTERM: what supervisors and clouds send.
+    Terminate,
 }
 
 /// Tells a crawl to stop.
@@ -40,19 +51,25 @@ impl Stopper {
 
     /// Asks for a stop, unless a more urgent one was asked for.
     pub fn stop(&self, level: StopLevel) {
-        self.order(level, None);
+        self.order(level, None, None);
+    }
+
+    /// The same, because of a signal.
+    pub fn stop_by(&self, signal: Signal, level: StopLevel) {
+        self.order(level, None, Some(signal));
     }
 
     /// Asks for a graceful stop because something that the crawl needs has failed.
     pub fn fail(&self, failure: String) {
-        self.order(StopLevel::Graceful, Some(failure));
+        self.order(StopLevel::Graceful, Some(failure), None);
     }
 
-    fn order(&self, level: StopLevel, failure: Option<String>) {
+    fn order(&self, level: StopLevel, failure: Option<String>, signal: Option<Signal>) {
         self.0.send_if_modified(|current| {
             let news = level > current.level || (failure.is_some() && current.failure.is_none());
             current.level = current.level.max(level);
             current.failure = current.failure.take().or(failure);
+            current.signal = current.signal.or(signal);
             news
         });
     }

@@ -10,6 +10,7 @@ use crate::walk::walk;
 use nephila_model::{Lease, RequestId, SiteId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -22,6 +23,8 @@ pub struct Flight {
     pub site: SiteId,
     /// The lease on its site's shard.
     pub lease: Lease,
+    /// When this leg of it began.
+    pub began: Instant,
     number: u64,
 }
 
@@ -69,7 +72,13 @@ impl Flights {
     pub fn launch(&mut self, line: &Arc<Line>, visit: Box<Visit>) {
         self.launched += 1;
         let request = &visit.claim.request;
-        let flight = Flight { request: request.id, site: request.site, lease: visit.claim.lease, number: self.launched };
+        let flight = Flight {
+            request: request.id,
+            site: request.site,
+            lease: visit.claim.lease,
+            began: Instant::now(),
+            number: self.launched,
+        };
         let pace = Pace::new(flight.number, self.sender.clone());
         let task = self.walks.spawn(walk(Arc::clone(line), visit, pace));
         self.flights.insert(task.id(), flight);

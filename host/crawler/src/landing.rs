@@ -7,8 +7,10 @@ use std::sync::Arc;
 /// What a request came to, as it was committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CameTo {
-    /// Handled or failed: its end.
-    End,
+    /// Handled: its end.
+    Handled,
+    /// Given up: its end.
+    Failed,
     /// Skipped.
     SetAside,
     /// It goes on at another site.

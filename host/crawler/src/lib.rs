@@ -5,6 +5,8 @@
 //! follows the store by itself (crate `nephila-output`).
 
 mod attempt;
+mod autoscaled_pool;
+mod bulletin;
 mod committer;
 mod conclude;
 mod control;
@@ -15,7 +17,9 @@ mod flights;
 mod frontier;
 mod landing;
 mod line;
+mod listening;
 mod pace;
+mod persistence;
 mod profile_log;
 mod progress;
 mod reads;
@@ -27,14 +31,16 @@ mod setting_names;
 mod settings;
 mod setup;
 mod site_queue;
+mod status_message;
 mod units;
 mod visit;
 mod walk;
 
-pub use control::{Progress, StopLevel, StopOrder, Stopper, out_of_patience};
+pub use autoscaled_pool::Load;
+pub use control::{Progress, Signal, StopLevel, StopOrder, Stopper, out_of_patience};
 pub use profile_log::{ProfileLog, note_late_steps};
 pub use report::{CrawlReport, CrawlStatus, FinishReason};
 pub use run::run;
 pub use setting_names::{MANIFEST_MEMORY, Setting, SettingError, TABLE as SETTINGS};
-pub use settings::{CrawlSettings, PowerLoss};
+pub use settings::{CrawlSettings, PowerLoss, WhenIdle};
 pub use setup::CrawlSetup;

@@ -1,5 +1,6 @@
 //! What every visit of a crawl shares: the stations of the line, and the locks between visits.
 
+use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::settings::CrawlSettings;
 use nephila_fetch::Fetcher;
@@ -27,6 +28,8 @@ pub struct Line {
     pub reads: Arc<dyn Reads>,
     /// What all calls of the plugin have in common.
     pub call_settings: Arc<CallSettings>,
+    /// Tells who listens.
+    pub bulletin: Bulletin,
     /// Where the time goes.
     pub profile: Arc<Profile>,
     /// Held by every handling, exclusively by that of a suspect.

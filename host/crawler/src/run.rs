@@ -4,20 +4,26 @@
 //! ending. So nothing is shared that needs a lock, and the loop reads from top to bottom.
 
 mod ending;
+mod telling;
 
-use self::ending::Ending;
+use self::ending::{Ending, Rest};
+use crate::autoscaled_pool::AutoscaledPool;
 use crate::committer::Commits;
 use crate::control::{Progress, StopOrder};
 use crate::flights::{Flight, FlightEvent, Flights};
 use crate::frontier::Frontier;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
+use crate::listening::{Listening, News};
+use crate::persistence::Persistence;
 use crate::profile_log::ProfileLog;
 use crate::progress::Meter;
 use crate::report::{CrawlReport, FinishReason};
 use crate::setup::CrawlSetup;
 use crate::site_queue::Next;
+use crate::status_message::StatusMessages;
 use crate::visit::{Suspicion, Visit, VisitEnd};
+use nephila_autoscale::Demand;
 use nephila_model::{
     Applied, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, Rejection, RequestId, Shard, StatsDelta,
     Step, Subject, Timestamp, Verdict,
@@ -30,7 +36,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 
-/// How often the running time is committed and progress is shown.
+/// How often the running time is committed, progress is shown and the concurrency is decided anew.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Errors that a report shows.
@@ -47,12 +53,14 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
 
     let before = store.statistics(crawl).await?.get(&Counter::PluginMicros);
     let mut run = Run::new(setup, commits, started).await?;
+    let bulletin = run.line.bulletin.clone();
+    bulletin.started();
     let reason = run.until_the_end().await;
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
     run.count_time().await;
+    run.persist(Some(Timestamp::now())).await;
     let profile = run.profile.clone();
-    // The committer ends when the last handle is gone.
-    drop(run);
+    run.end_listening(&reason).await;
     let _ = committer.await;
 
     tracing::debug!(reason = reason.code(), "the crawl has ended");
@@ -63,6 +71,7 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
             tracing::warn!(%error, "how the crawl ended could not be noted; nothing is lost, the next start takes it for a crash");
         }
     }
+    bulletin.finished(reason.code());
     let statistics = store.statistics(crawl).await?;
     Ok(CrawlReport {
         record: store.crawl(crawl).await?,
@@ -100,6 +109,11 @@ struct Run {
     started: Instant,
     time_counted: Duration,
     profile: ProfileLog,
+    persistence: Persistence,
+    messages: StatusMessages,
+    next_status: Instant,
+    pool: AutoscaledPool,
+    listening: Listening,
 }
 
 impl Run {
@@ -107,12 +121,17 @@ impl Run {
         let statistics = setup.store.statistics(setup.opened.record.id).await?;
         let line = setup.line(commits);
         let profile = ProfileLog::new(Arc::clone(&line.profile));
-        let CrawlSetup { opened, starts, stop, progress, items, .. } = setup;
+        let persistence = Persistence::listen(line.bulletin.events(), &setup.opened.record.crawler_id);
+        let CrawlSetup { opened, starts, stop, progress, items, load, .. } = setup;
         let (left, concurrency) = (opened.left, line.settings.concurrency);
+        let pool = AutoscaledPool::new(load, &line.settings, started);
+        let next_status = started + line.settings.status_interval;
         let frontier = Frontier::new(Arc::clone(&line.store), line.crawl, opened.leases.clone(), line.settings.delay, left);
+        let (line, lease) = (Arc::new(line), opened.leases.of(Shard::CRAWL));
+        let listening = Listening::start(&line, lease);
         Ok(Self {
-            line: Arc::new(line),
-            lease: opened.leases.of(Shard::CRAWL),
+            line,
+            lease,
             frontier,
             flights: Flights::new(),
             starts,
@@ -132,6 +151,11 @@ impl Run {
             started,
             time_counted: Duration::ZERO,
             profile,
+            persistence,
+            messages: StatusMessages::starting_at(&statistics),
+            next_status,
+            pool,
+            listening,
         })
     }
 
@@ -159,11 +183,11 @@ impl Run {
                     let reason = ending.reason.clone();
                     return self.last_of_all(reason).await;
                 }
-                None => {
-                    if let Some(reason) = self.at_rest(&mut fruitless).await {
-                        self.end(reason);
-                    }
-                }
+                None => match self.at_rest(&mut fruitless).await {
+                    Rest::End(reason) => self.end(reason),
+                    Rest::GoOn => {}
+                    Rest::Wait => self.wait(&mut tick).await,
+                },
             }
         }
     }
@@ -171,13 +195,15 @@ impl Run {
     // Waits until something happens, and takes it in. What is rare comes first, so that a busy crawl cannot starve it.
     async fn wait(&mut self, tick: &mut tokio::time::Interval) {
         let grace = self.ending.as_ref().and_then(|ending| ending.deadline);
-        let event = if self.may_claim() { self.frontier.next_event() } else { None };
+        let event = if self.may_claim() { self.frontier.next_event().max(self.pool.wait(Instant::now())) } else { None };
         tokio::select! {
             biased;
             // Once whoever could ask for a stop is gone, the crawl goes on without.
             changed = self.stop.changed(), if self.stop_open => self.stop_open = changed.is_ok(),
             () = sleep_until(grace) => self.drop_everything(),
             _ = tick.tick() => self.tick().await,
+            news = self.listening.next() => self.take_news(news),
+            written = self.persistence.next() => self.persist_now(written).await,
             event = self.flights.next(), if !self.flights.is_empty() => {
                 self.take_in(event).await;
                 while let Some(event) = self.flights.try_next() {
@@ -222,8 +248,8 @@ impl Run {
     // Whether there is room in flight, and nothing else forbids a claim.
     fn may_claim(&self) -> bool {
         let settings = &self.line.settings;
-        let has_room =
-            self.flights.served() < settings.concurrency && self.flights.len() < settings.max_sockets.max(settings.concurrency);
+        let has_room = self.flights.served() < self.pool.concurrency()
+            && self.flights.len() < settings.max_sockets.max(settings.concurrency);
         // While an end is near, only what is in flight already is claimed again.
         let reserved = settings.max_requests.is_some_and(|most| self.ended + self.flights.len() as u64 >= most);
         // The suspects come first, alone: a page that kills the host must not hide among those behind them.
@@ -234,6 +260,9 @@ impl Run {
     async fn start_visits(&mut self) -> Result<(), StoreError> {
         let began = Instant::now();
         let started = self.start_what_may_be().await;
+        let held_back = self.ending.is_none() && self.flights.served() >= self.pool.concurrency();
+        let demand = if held_back { Demand::HeldBack } else { Demand::Met };
+        self.pool.note(Instant::now(), self.flights.served(), demand);
         self.line.profile.since(Step::Claim, began);
         started
     }
@@ -241,7 +270,12 @@ impl Run {
     async fn start_what_may_be(&mut self) -> Result<(), StoreError> {
         self.frontier.refill().await?;
         while self.may_claim() {
+            let now = Instant::now();
+            if self.pool.wait(now).is_some() {
+                break;
+            }
             let Some(turn) = self.frontier.claim() else { break };
+            self.pool.begin(now);
             let visit = match turn.next {
                 Next::Continued(visit) => visit,
                 Next::Queued(request) => {
@@ -313,7 +347,11 @@ impl Run {
         match landing {
             Landing::Committed { applied, came_to, stop } => {
                 match came_to {
-                    CameTo::End => self.ended += 1,
+                    CameTo::Handled => {
+                        self.ended += 1;
+                        self.pool.completed(flight.began.elapsed());
+                    }
+                    CameTo::Failed => self.ended += 1,
                     CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
                     CameTo::SetAside | CameTo::Moved => {}
                 }
@@ -341,36 +379,23 @@ impl Run {
         if applied.items > 0 {
             self.items_sender.send_modify(|items| *items += applied.items);
         }
+        if applied.events > 0 {
+            self.listening.nudge();
+        }
         self.frontier.take_in(applied);
     }
 
-    async fn tick(&mut self) {
-        if self.ending.is_none() {
-            self.look_at_limits();
-        }
-        self.count_time().await;
-        let (counts, statistics, record) = tokio::join!(
-            self.line.store.counts(self.line.crawl),
-            self.line.store.statistics(self.line.crawl),
-            self.line.store.crawl(self.line.crawl)
-        );
-        if let (Ok(counts), Ok(statistics), Ok(record)) = (counts, statistics, record) {
-            let progress = self.meter.measure(counts, statistics, self.flights.len(), record.status_message);
-            self.progress.send_replace(progress);
-        }
-    }
-
-    async fn count_time(&mut self) {
-        let elapsed = self.started.elapsed();
-        let mut stats = self.profile.news();
-        let millis = elapsed.as_millis().saturating_sub(self.time_counted.as_millis());
-        stats.add(Counter::RuntimeMillis, i64::try_from(millis).unwrap_or(i64::MAX));
-        match self.commit_for_crawl(Effects::default(), stats.clone()).await {
-            Ok(_) => {
-                self.time_counted = elapsed;
-                self.profile.note(&stats);
+    fn take_news(&mut self, news: News) {
+        match news {
+            News::Applied { applied, stop } => {
+                self.take_applied(*applied);
+                if let Some(reason) = stop {
+                    self.end(FinishReason::StoppedByPlugin(reason));
+                }
+                self.look_at_limits();
             }
-            Err(reason) => self.end(reason),
+            News::Stale => self.end(FinishReason::TakenOver),
+            News::Lost(error) => self.end(FinishReason::StoreFailed(error.to_string())),
         }
     }
 }

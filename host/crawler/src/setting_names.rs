@@ -3,7 +3,7 @@
 //! Decision: one table ([`TABLE`]) is the only place that knows a setting's name; `--set`, the options of the command line, a plugin's
 //! manifest and docs/settings.md all go through it. Later layers win: built-in, plugin's manifest, command line.
 
-use crate::settings::{CrawlSettings, PowerLoss};
+use crate::settings::{CrawlSettings, PowerLoss, WhenIdle};
 use crate::units::{duration, size};
 use nephila_model::SiteBy;
 use nephila_store::CrawlOrder;
@@ -84,7 +84,9 @@ impl CrawlSettings {
         asked.set(name, value)?;
         let usual = Self::default();
         let refused = match name {
-            "user-agent" | "durability" | "max-sockets" | "slow-after" | "shutdown-grace" | "plugin-reuse" => true,
+            "user-agent" | "durability" | "max-sockets" | "slow-after" | "shutdown-grace" | "migration-grace"
+            | "plugin-reuse" => true,
+            "min-concurrency" => asked.min_concurrency > usual.min_concurrency,
             "delay" => asked.delay < usual.delay,
             "concurrency" => asked.concurrency > usual.concurrency,
             "max-retries" => asked.max_retries > 10,
@@ -194,6 +196,20 @@ pub const TABLE: &[Setting] = &[
         "Requests in flight at most (`-c`).",
         |s, v| s.concurrency = positive(v)?,
         |s| s.concurrency.to_string()
+    ),
+    setting!(
+        "min-concurrency",
+        "a whole number from 1",
+        "Requests in flight at least, whatever the load; not above concurrency (Crawlee: minConcurrency).",
+        |s, v| s.min_concurrency = positive(v)?,
+        |s| s.min_concurrency.to_string()
+    ),
+    setting!(
+        "max-tasks-per-minute",
+        "a whole number from 1, or none",
+        "Requests begun in a minute at most (Crawlee: maxTasksPerMinute).",
+        |s, v| s.max_tasks_per_minute = unless_none(v, number)?,
+        |s| optional(s.max_tasks_per_minute)
     ),
     setting!(
         "delay",
@@ -339,6 +355,20 @@ pub const TABLE: &[Setting] = &[
         |s| shown(s.shutdown_grace)
     ),
     setting!(
+        "status-interval",
+        TIME,
+        "Between two status messages, in the log and as events (Crawlee: statusMessageLoggingInterval).",
+        |s, v| s.status_interval = some_time(v)?,
+        |s| shown(s.status_interval)
+    ),
+    setting!(
+        "migration-grace",
+        "a length of time, or none",
+        "Left after SIGTERM before the process is killed and goes on elsewhere; then listeners hear `migrating`.",
+        |s, v| s.migration_grace = unless_none(v, duration)?,
+        |s| optional(s.migration_grace.map(|time| time.as_secs_f64()))
+    ),
+    setting!(
         "user-agent",
         "text",
         "What the host calls itself.",
@@ -384,6 +414,21 @@ pub const TABLE: &[Setting] = &[
         "Of one value of the state.",
         |s, v| s.max_state_value = usize::try_from(size(v)?).map_err(|_| "is too large".to_owned())?,
         |s| s.max_state_value.to_string()
+    ),
+    setting!(
+        "keep-alive",
+        "yes or no",
+        "Whether the crawl waits when its queue is empty, until it is stopped or reaches a limit (Crawlee: keepAlive).",
+        |s, v| s.when_idle = match v {
+            "yes" | "true" => WhenIdle::Wait,
+            "no" | "false" => WhenIdle::Finish,
+            _ => return Err("is neither".to_owned()),
+        },
+        |s| match s.when_idle {
+            WhenIdle::Wait => "yes",
+            WhenIdle::Finish => "no",
+        }
+        .to_owned()
     ),
     setting!(
         "durability",

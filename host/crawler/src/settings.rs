@@ -3,6 +3,7 @@
 use nephila_fetch::DEFAULT_USER_AGENT;
 use nephila_model::SiteBy;
 use nephila_store::CrawlOrder;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// How a crawl behaves.
@@ -10,6 +11,10 @@ use std::time::Duration;
 pub struct CrawlSettings {
     /// Requests in flight at most. Those that wait longer than `slow_after` for their site do not count.
     pub concurrency: usize,
+    /// Requests in flight at least, whatever the load (Crawlee: `minConcurrency`). Not above `concurrency`.
+    pub min_concurrency: usize,
+    /// Requests begun in a minute at most (Crawlee: `maxTasksPerMinute`).
+    pub max_tasks_per_minute: Option<NonZeroU32>,
     /// Between the starts of two requests to one site.
     pub delay: Duration,
     /// What is one site.
@@ -50,6 +55,10 @@ pub struct CrawlSettings {
     pub max_sockets: usize,
     /// For pages in hand after a signal to stop.
     pub shutdown_grace: Duration,
+    /// Between two status messages (Crawlee: `statusMessageLoggingInterval`).
+    pub status_interval: Duration,
+    /// Left to the process after SIGTERM before it is killed and goes on elsewhere, if that is so.
+    pub migration_grace: Option<Duration>,
     /// What the host calls itself.
     pub user_agent: String,
     /// Of a plugin's sandbox, over all its memories.
@@ -64,8 +73,20 @@ pub struct CrawlSettings {
     pub plugin_reuse: u32,
     /// Bytes of a state value at most.
     pub max_state_value: usize,
+    /// What the crawl does when its queue is empty (Crawlee: `keepAlive`).
+    pub when_idle: WhenIdle,
     /// Whether commits survive loss of power too, not only the end of the process.
     pub power_loss: PowerLoss,
+}
+
+/// What a crawl does when its queue is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenIdle {
+    /// Calls the plugin's `finish` and ends. The default.
+    #[default]
+    Finish,
+    /// Waits for requests that listeners bring, until it is stopped or a limit is reached.
+    Wait,
 }
 
 /// What a commit survives.
@@ -82,6 +103,8 @@ impl Default for CrawlSettings {
     fn default() -> Self {
         Self {
             concurrency: 16,
+            min_concurrency: 1,
+            max_tasks_per_minute: None,
             delay: Duration::from_secs(1),
             site_by: SiteBy::Hostname,
             order: CrawlOrder::Fifo,
@@ -102,6 +125,8 @@ impl Default for CrawlSettings {
             slow_after: Duration::from_secs(2),
             max_sockets: 1_024,
             shutdown_grace: Duration::from_secs(8),
+            status_interval: Duration::from_secs(10),
+            migration_grace: None,
             user_agent: DEFAULT_USER_AGENT.to_owned(),
             plugin_memory: 128 << 20,
             plugin_cpu: Duration::from_secs(5),
@@ -109,6 +134,7 @@ impl Default for CrawlSettings {
             query_timeout: Duration::from_secs(2),
             plugin_reuse: 1,
             max_state_value: 256 << 10,
+            when_idle: WhenIdle::Finish,
             power_loss: PowerLoss::Ignored,
         }
     }

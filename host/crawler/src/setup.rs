@@ -1,10 +1,13 @@
 //! What a crawl is made of, and how it is put together.
 
+use crate::autoscaled_pool::Load;
+use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::control::{Progress, StopOrder};
 use crate::line::Line;
 use crate::reads::StoreReads;
 use crate::settings::CrawlSettings;
+use nephila_events::Events;
 use nephila_fetch::Fetcher;
 use nephila_model::{CommitLimits, NewRequest, Profile};
 use nephila_plugin::{CallSettings, Plugin};
@@ -34,6 +37,10 @@ pub struct CrawlSetup {
     pub progress: watch::Sender<Progress>,
     /// Told how many items were committed by this start, after each commit that has some. Gone when the crawl has ended.
     pub items: watch::Sender<u64>,
+    /// Who listens.
+    pub events: Events,
+    /// What the number of requests in flight goes by.
+    pub load: Load,
     /// Where this start's time goes.
     pub profile: Arc<Profile>,
 }
@@ -57,6 +64,7 @@ impl CrawlSetup {
             commits,
             reads: Arc::new(reads),
             call_settings: Arc::clone(&self.call_settings),
+            bulletin: Bulletin::new(self.events.clone(), self.opened.record.crawler_id.clone()),
             profile: Arc::clone(&self.profile),
             handling: RwLock::new(()),
             state: RwLock::new(()),

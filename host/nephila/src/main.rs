@@ -2,6 +2,7 @@
 
 mod cli;
 mod exit;
+mod happenings;
 mod inspect;
 mod list;
 mod logging;
@@ -33,7 +34,11 @@ fn main() -> ExitCode {
     };
     let exit = runtime.block_on(async {
         match cli.command {
-            Command::Run(options) => run::run(*options).await,
+            Command::Run(options) => {
+                let load = happenings::install()?;
+                // Whatever becomes of the crawl, its process's listeners hear the end.
+                nephila_events::run(run::run(*options, load)).await?
+            }
             Command::List(options) => list::list(&options).await,
             Command::Inspect(options) => inspect::inspect(&options).await,
             Command::Status(options) => status::status(&options),

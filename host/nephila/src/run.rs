@@ -6,10 +6,10 @@ use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
 use crate::voice::{note, put};
-use crate::{outputs, plugins, progress_line, resources, runs, signals, voice};
+use crate::{happenings, outputs, plugins, progress_line, resources, runs, signals, voice};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
-    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, MANIFEST_MEMORY, SETTINGS, StopOrder, Stopper,
+    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, MANIFEST_MEMORY, SETTINGS, StopOrder, Stopper,
     note_late_steps, out_of_patience, run as crawl,
 };
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
@@ -27,7 +27,7 @@ use url::Url;
 ///
 /// # Errors
 /// Whatever is refused before the crawl begins. Then nothing has changed.
-pub async fn run(options: RunOptions) -> Result<Exit> {
+pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     // From the first moment: a signal during the start is a signal to stop, too.
     let (stopper, stop) = Stopper::new();
     signals::listen(stopper.clone()).context("signals cannot be listened to")?;
@@ -46,6 +46,10 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     };
     let mut settings = settings_of(&plugin, &options)?;
     apply_command_line(&mut settings, &options)?;
+    if settings.min_concurrency > settings.concurrency {
+        let (least, most) = (settings.min_concurrency, settings.concurrency);
+        bail!("min-concurrency is {least}, and concurrency (-c) only {most}; lower the one or raise the other");
+    }
     let crawler_id = crawler_id(&options, &plugin)?;
     let fetcher = Fetcher::new(fetch_config(&settings, &starts, &options))?;
     let starts = start_requests(starts, &plugin, &settings)?;
@@ -71,6 +75,8 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
     let exports = outputs.start(written, stopper.clone(), Arc::clone(&profile));
     let call_settings = Arc::new(call_settings(&settings, &input));
     let settings = Arc::new(settings);
+    let events = nephila_events::manager();
+    let teller = tokio::spawn(happenings::tell_of_stop(events.clone(), stop.clone(), settings.migration_grace));
     let setup = CrawlSetup {
         store: Arc::clone(&store),
         opened,
@@ -82,10 +88,14 @@ pub async fn run(options: RunOptions) -> Result<Exit> {
         stop: stop.clone(),
         progress,
         items,
+        events: events.clone(),
+        load,
         profile,
     };
     // As a task, it is woken by the thread that a visit ends on; from this thread each landing would be a switch of threads.
     let report = tokio::spawn(crawl(setup)).await.context("the crawl fell over; this is a defect, please report it")?;
+    teller.abort();
+    happenings::tell_of_exit(&events);
     if let Some(line) = line {
         // It ends with the crawl; whether it could write its last line matters to nobody.
         let _ = line.await;

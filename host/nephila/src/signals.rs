@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: once to finish the pages in hand, twice to stop at once.
 
 use crate::voice::note;
-use nephila_crawler::{StopLevel, Stopper};
+use nephila_crawler::{Signal, StopLevel, Stopper};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Listens from now on, until the process ends.
@@ -11,11 +11,11 @@ pub fn listen(stopper: Stopper) -> std::io::Result<()> {
     tokio::spawn(async move {
         let mut level = StopLevel::Graceful;
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            stopper.stop(level);
+            let signal = tokio::select! {
+                _ = interrupt.recv() => Signal::Interrupt,
+                _ = terminate.recv() => Signal::Terminate,
+            };
+            stopper.stop_by(signal, level);
             if level == StopLevel::Graceful {
                 note!("finishing the pages in hand; once more stops at once");
             }

@@ -129,7 +129,8 @@ impl Listener {
     }
 
     /// A fresh instance that has said what it wants to hear.
-    async fn start(&self) -> Result<Live, CallFailure> {
+    // `&mut`, since a sandbox may move between threads and not be shared by them, and so may the future.
+    async fn start(&mut self) -> Result<Live, CallFailure> {
         let plugin = &self.plugin;
         let share = plugin.runtime.listeners.clone().try_acquire_many_owned(plugin.parts.weight);
         let share = share.map_err(|_| CallFailure::Host {

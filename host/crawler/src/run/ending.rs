@@ -7,6 +7,7 @@ use super::Run;
 use crate::control::{StopLevel, out_of_patience};
 use crate::finish::{Finish, finish};
 use crate::report::FinishReason;
+use crate::settings::WhenIdle;
 use nephila_store::InHand;
 use std::time::Instant;
 
@@ -16,21 +17,40 @@ pub(super) struct Ending {
     pub(super) deadline: Option<Instant>,
 }
 
+/// What comes of a crawl that is at rest.
+pub(super) enum Rest {
+    /// It ends.
+    End(FinishReason),
+    /// There is something to do again.
+    GoOn,
+    /// Something may come by itself.
+    Wait,
+}
+
 impl Run {
     // Where nothing is in flight and nothing waits for a time: the end, unless the store knows better.
-    pub(super) async fn at_rest(&mut self, fruitless: &mut u32) -> Option<FinishReason> {
+    pub(super) async fn at_rest(&mut self, fruitless: &mut u32) -> Rest {
         let pending = match self.line.store.counts(self.line.crawl).await {
             Ok(counts) => counts.pending,
-            Err(error) => return Some(FinishReason::StoreFailed(error.to_string())),
+            Err(error) => return Rest::End(FinishReason::StoreFailed(error.to_string())),
         };
         if pending > 0 {
             *fruitless += 1;
             self.frontier.start_over();
             let lost = format!("{pending} requests are pending, but no site offers them; this is a defect, please report it");
-            return (*fruitless > 3).then_some(FinishReason::StoreFailed(lost));
+            return if *fruitless > 3 { Rest::End(FinishReason::StoreFailed(lost)) } else { Rest::GoOn };
         }
         *fruitless = 0;
-        self.finish().await
+        // What a listener hears may bring new requests.
+        match self.listening.has_waiting().await {
+            Ok(true) => return Rest::Wait,
+            Ok(false) => {}
+            Err(error) => return Rest::End(FinishReason::StoreFailed(error.to_string())),
+        }
+        if self.line.settings.when_idle == WhenIdle::Wait {
+            return Rest::Wait;
+        }
+        self.finish().await.map_or(Rest::GoOn, Rest::End)
     }
 
     // A limit that was reached with the last request is no reason to leave out the finish.

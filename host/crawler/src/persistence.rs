@@ -1,0 +1,153 @@
+//! What happens in a crawl when it is time to persist state.
+//!
+//! Decision: nothing is made durable here, for all of it is already. What Crawlee's users look for in the default key-value store is written
+//! there in Crawlee's shapes, for people and for other programs: the state, the statistics, and the session pool, under Crawlee's
+//! names with the crawler's id, which is the same after a restart. It is written by the run loop, so that what it shows is one
+//! moment of the crawl; the event manager waits for that.
+
+use crate::line::Line;
+use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};
+use nephila_events::{Event, EventName, Events, Listener, ListenerId};
+use nephila_model::{Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
+use nephila_store::{CrawlRecord, StoreError};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// Errors that the statistics show, with a sample each.
+const ERRORS: usize = 1_000;
+
+/// Bytes of the state that are shown at most. What is more is in the store, and only there.
+const SHOWN_STATE: usize = 16 << 20;
+
+/// Told when the records are written.
+pub type Written = oneshot::Sender<()>;
+
+/// Hears of `persistState` for a crawl.
+pub struct Persistence {
+    events: Events,
+    listener: Option<ListenerId>,
+    orders: mpsc::Receiver<Written>,
+}
+
+impl Persistence {
+    /// Listens from now on.
+    pub fn listen(events: &Events, crawler: &CrawlerId) -> Self {
+        let (sender, orders) = mpsc::channel(1);
+        let listener = Listener::new(move |_: Event| {
+            let sender = sender.clone();
+            async move {
+                let (written, done) = oneshot::channel();
+                // An error means that the crawl has ended, and has written its records then.
+                if sender.send(written).await.is_ok() {
+                    let _ = done.await;
+                }
+            }
+        });
+        let listener = events.on(EventName::PersistState, listener.named(format!("records of {crawler}")));
+        let listener = listener.map(|subscription| subscription.id()).map_err(|error| {
+            tracing::warn!(%error, "the crawl does not hear when to persist its records; they are written at its end alone");
+        });
+        Self { events: events.clone(), listener: listener.ok(), orders }
+    }
+
+    /// Waits until it is time; for ever if it never is.
+    pub async fn next(&mut self) -> Written {
+        match self.orders.recv().await {
+            Some(written) => written,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Persistence {
+    fn drop(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            self.events.off(EventName::PersistState, Some(listener));
+        }
+    }
+}
+
+/// The records as they are to be now.
+///
+/// # Errors
+/// If the store cannot be read.
+pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<KeyValueWrite>, StoreError> {
+    let record = line.store.crawl(line.crawl).await?;
+    let statistics = line.store.statistics(line.crawl).await?;
+    let errors = line.store.errors(line.crawl, ERRORS).await?;
+    let errors = errors.into_iter().filter_map(|sample| Some((sample.code.clone(), serde_json::to_value(sample).ok()?)));
+    let shown = CrawlerStatistics { errors: errors.collect(), ..of_crawl(&record, &statistics, finished_at) };
+    let mut writes = Vec::new();
+    match serde_json::to_vec_pretty(&shown.record(&record.crawler_id)) {
+        Ok(bytes) => writes.push(json(&RecordKey::statistics(&record.crawler_id), bytes)),
+        Err(error) => tracing::warn!(%error, "the statistics could not be written as JSON"),
+    }
+    writes.extend(state(line, &record.crawler_id).await?);
+    Ok(writes)
+}
+
+async fn state(line: &Line, crawler: &CrawlerId) -> Result<Option<KeyValueWrite>, StoreError> {
+    let (keys, _) = line.store.state_keys(crawler).await?;
+    let (mut values, mut bytes) = (BTreeMap::new(), 0);
+    for key in keys {
+        let Some(value) = line.store.state_get(crawler, &key).await?.value else { continue };
+        bytes += key.len() + value.len();
+        if bytes > SHOWN_STATE {
+            tracing::warn!(
+                limit = SHOWN_STATE,
+                "the state is too large to be shown in the key-value store; it is kept all the same"
+            );
+            return Ok(None);
+        }
+        values.insert(key, value);
+    }
+    let mut text = Vec::new();
+    match write_state(&mut text, &values) {
+        Ok(()) => Ok(Some(json(&RecordKey::state(crawler), text))),
+        Err(error) => {
+            tracing::warn!(%error, "the state could not be written as JSON");
+            Ok(None)
+        }
+    }
+}
+
+fn json(key: &RecordKey, bytes: Vec<u8>) -> KeyValueWrite {
+    let value = KvValue { content_type: "application/json; charset=utf-8".to_owned(), value: bytes.into() };
+    KeyValueWrite { store: KvStoreName::Default, key: key.as_str().to_owned(), value: Some(value) }
+}
+
+// The statistics in Crawlee's words.
+fn of_crawl(record: &CrawlRecord, statistics: &Statistics, finished_at: Option<Timestamp>) -> CrawlerStatistics {
+    let get = |counter| statistics.get(&counter);
+    let millis = |counter| Duration::from_millis(get(counter));
+    let mut shown = CrawlerStatistics {
+        requests_finished: get(Counter::Finished),
+        requests_failed: get(Counter::Failed),
+        requests_retries: get(Counter::Retries),
+        request_total_failed_duration: millis(Counter::FailedMillis),
+        request_total_finished_duration: millis(Counter::FinishedMillis),
+        crawler_started_at: Some(record.created_at),
+        crawler_last_started_at: Some(record.opened_at),
+        crawler_finished_at: finished_at,
+        crawler_runtime: millis(Counter::RuntimeMillis),
+        stats_persisted_at: Some(Timestamp::now()),
+        ..CrawlerStatistics::default()
+    };
+    for (counter, count) in statistics.iter() {
+        match counter {
+            Counter::Status(status) => {
+                shown.requests_with_status_code.insert(*status, count);
+            }
+            Counter::EndedAfterRetries(retries) => {
+                // A request has no more retries than this many.
+                let place = usize::try_from(*retries).unwrap_or(usize::MAX).min(10_000);
+                let histogram = &mut shown.request_retry_histogram;
+                histogram.resize(histogram.len().max(place + 1), 0);
+                histogram[place] += count;
+            }
+            _ => {}
+        }
+    }
+    shown
+}

@@ -1,0 +1,79 @@
+//! What is done beside the pages: once a second, and when somebody wants to know how the crawl stands.
+
+use super::Run;
+use crate::persistence::{self, Written};
+use crate::report::FinishReason;
+use nephila_events::Event;
+use nephila_model::{Counter, Effects, Statistics, StatsDelta, Timestamp};
+use nephila_store::Counts;
+use std::time::Instant;
+
+impl Run {
+    pub(super) async fn tick(&mut self) {
+        if self.ending.is_none() {
+            self.look_at_limits();
+        }
+        self.pool.tick(Instant::now());
+        self.count_time().await;
+        let (counts, statistics, record) = tokio::join!(
+            self.line.store.counts(self.line.crawl),
+            self.line.store.statistics(self.line.crawl),
+            self.line.store.crawl(self.line.crawl)
+        );
+        if let (Ok(counts), Ok(statistics), Ok(record)) = (counts, statistics, record) {
+            if Instant::now() >= self.next_status {
+                self.next_status = Instant::now() + self.line.settings.status_interval;
+                self.say_status(&counts, &statistics, record.status_message.as_deref());
+            }
+            let progress = self.meter.measure(counts, statistics, self.flights.len(), record.status_message);
+            self.progress.send_replace(progress);
+        }
+    }
+
+    // What the plugin says of itself stands before what can be said of any crawl.
+    fn say_status(&mut self, counts: &Counts, statistics: &Statistics, said: Option<&str>) {
+        let message = self.messages.next(counts, statistics, self.pool.concurrency());
+        let message = said.map_or(message, str::to_owned);
+        tracing::info!(%message, "status");
+        self.line.bulletin.status(message);
+    }
+
+    pub(super) async fn persist_now(&mut self, written: Written) {
+        self.persist(None).await;
+        // Nobody waits any more if it took too long.
+        let _ = written.send(());
+    }
+
+    // The committer ends when the last handle to the line is gone.
+    pub(super) async fn end_listening(self, reason: &FinishReason) {
+        let last = vec![Event::PersistState { is_migrating: false }, self.line.bulletin.end(reason.code())];
+        self.listening.end(last, self.line.settings.shutdown_grace).await;
+    }
+
+    // Nothing is lost if it fails: these records only show what the store has.
+    pub(super) async fn persist(&mut self, finished_at: Option<Timestamp>) {
+        match persistence::records(&self.line, finished_at).await {
+            Ok(key_values) => {
+                let effects = Effects { key_values, ..Effects::default() };
+                if let Err(reason) = self.commit_for_crawl(effects, StatsDelta::default()).await {
+                    self.end(reason);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the crawl's records could not be written"),
+        }
+    }
+
+    pub(super) async fn count_time(&mut self) {
+        let elapsed = self.started.elapsed();
+        let mut stats = self.profile.news();
+        let millis = elapsed.as_millis().saturating_sub(self.time_counted.as_millis());
+        stats.add(Counter::RuntimeMillis, i64::try_from(millis).unwrap_or(i64::MAX));
+        match self.commit_for_crawl(Effects::default(), stats.clone()).await {
+            Ok(_) => {
+                self.time_counted = elapsed;
+                self.profile.note(&stats);
+            }
+            Err(reason) => self.end(reason),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Events through the whole house: what plugins emit and what the host tells reaches the plugin's listener, and nothing waits for it.
+
+use anyhow::{Context, Result};
+use nephila_e2e::{Crawl, Ended, lines, test_plugin};
+use nephila_site::{Running, Site, SiteConfig};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const PAGES: usize = 60;
+
+async fn site() -> Result<Running> {
+    Ok(Site::start(SiteConfig::mesh(PAGES, 6, 500)).await?)
+}
+
+fn crawl(site: &Running, folder: &Path, input: &Value, more: &[&str]) -> Result<Ended> {
+    let arguments = ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job", "--set", "retry-delay=10ms"];
+    let crawl = Crawl::new(folder, arguments)
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", &input.to_string()])
+        .with(more.iter().copied());
+    tokio::task::block_in_place(|| crawl.run())
+}
+
+/// What the listener pushed, in the order of the dataset: name, id, and how many its instance had heard.
+fn heard(folder: &Path) -> Result<Vec<(String, String, u64)>> {
+    let mut heard = Vec::new();
+    for line in lines(&folder.join("out.jsonl"))? {
+        let item: Value = serde_json::from_str(&line)?;
+        if let Some(name) = item["name"].as_str() {
+            let id = item["id"].as_str().context("an id")?;
+            heard.push((name.to_owned(), id.to_owned(), item["heard"].as_u64().context("a count")?));
+        }
+    }
+    Ok(heard)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_pages_emit_is_heard_once_each_by_one_instance_in_order() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["page"], "pages": { "/p/1": "emit", "/p/2": "emit-then-fatal" } });
+    let report = crawl(&site, folder.path(), &input, &[])?.expect_code(0)?.json()?;
+    assert_eq!(report["requestsFailed"].as_u64(), Some(11), "those whose path begins with /p/2: {report}");
+    let heard = heard(folder.path())?;
+    // Two of each page whose path begins with /p/1: 1 and 10 to 19.
+    assert_eq!(heard.len(), 22);
+    assert_eq!(heard.iter().map(|(_, id, _)| id).collect::<BTreeSet<_>>().len(), 22, "each has an id of its own");
+    assert!(heard.iter().all(|(name, ..)| name == "page"));
+    assert!(heard.iter().map(|(.., count)| *count).eq(1..=22), "{heard:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hosts_own_events_are_heard_from_the_crawls_start_to_its_end() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let names = ["crawlStarted", "persistState", "systemInfo", "crawlerStatus", "requestFailed", "crawlFinished"];
+    // A crawl that lasts until its listener has heard of everything: it is ended by a limit of time otherwise.
+    let input = json!({ "listen": names, "pages": { "/p/7": "fatal" } });
+    let settings = ["--set", "status-interval=100ms", "--set", "keep-alive=yes", "--max-time", "4s"];
+    let report = crawl(&site, folder.path(), &input, &settings)?.expect_code(0)?.json()?;
+    assert_eq!(report["finishReason"], "max-time");
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let heard = heard(folder.path())?;
+    for (name, ..) in &heard {
+        *counts.entry(name.clone()).or_default() += 1;
+    }
+    assert_eq!(heard.first().map(|(name, ..)| name.as_str()), Some("crawlStarted"));
+    assert_eq!(heard.last().map(|(name, ..)| name.as_str()), Some("crawlFinished"));
+    assert_eq!((counts["crawlStarted"], counts["crawlFinished"], counts["requestFailed"]), (1, 1, 1), "{counts:?}");
+    assert!(names.iter().all(|name| counts.contains_key(*name)), "{counts:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_that_always_traps_harms_no_page() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["do=trap", "page"], "pages": { "/p/1": "emit" } });
+    let ended = crawl(&site, folder.path(), &input, &[])?.expect_code(0)?;
+    let report = ended.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["requestsFailed"].as_u64()), (Some(60), Some(0)));
+    assert_eq!(report["finishReason"], "finished");
+    assert_eq!(heard(folder.path())?, []);
+    assert!(ended.stderr.contains("the listener did not say what it wants to hear"), "{}", ended.stderr);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_key_value_store_shows_what_users_of_crawlee_look_for() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "pages": { "/p/1": "increment", "/p/7": "fatal" } });
+    crawl(&site, folder.path(), &input, &["--id", "shop"])?.expect_code(0)?;
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let record = |key: &str| -> Result<Value> {
+        let bytes: Vec<u8> = rows.query_row("SELECT value FROM key_values WHERE key = ?1", [key], |row| row.get(0))?;
+        Ok(serde_json::from_slice(&bytes)?)
+    };
+    let statistics = record("__CRAWLER_STATISTICS_shop")?;
+    assert_eq!((statistics["requestsFinished"].as_u64(), statistics["requestsFailed"].as_u64()), (Some(59), Some(1)));
+    assert_eq!(statistics["requestsWithStatusCode"]["200"].as_u64(), Some(60));
+    assert_eq!(statistics["requestRetryHistogram"], json!([60]));
+    assert_eq!(statistics["errors"]["asked"]["count"].as_u64(), Some(1));
+    assert!(statistics["crawlerFinishedAt"].is_string() && statistics["crawlerRuntimeMillis"].as_u64() > Some(0));
+    let state = record("CRAWLEE_STATE_shop")?;
+    assert_eq!(state, json!({ "counter": 11 }));
+    Ok(())
+}
