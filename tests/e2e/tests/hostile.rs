@@ -153,3 +153,19 @@ async fn a_plugin_can_end_the_crawl() -> Result<()> {
     assert!(report["requestsPending"].as_u64().context("a count")? > 0);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_handlers_see_of_each_other_is_what_some_order_of_them_gives() -> Result<()> {
+    const MANY: usize = 600;
+    let site = Site::start(SiteConfig::mesh(MANY, 12, 500)).await?;
+    let folder = tempfile::tempdir()?;
+    let run = crawl(&site, folder.path(), &json!({ "pages": { "/p/": "follow-and-skew" } }), &["--job", "job"])?;
+    let report = tokio::task::block_in_place(|| run.run())?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["requestsFailed"].as_u64()), (Some(MANY as u64), Some(0)));
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let mut keys = rows.prepare("SELECT key FROM state WHERE key LIKE 'pair-%' AND value IS NOT NULL ORDER BY key")?;
+    let keys = keys.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    let pairs: BTreeSet<&str> = keys.iter().filter_map(|key| key.rsplit_once('-')).map(|(pair, _)| pair).collect();
+    assert_eq!((keys.len(), pairs.len()), (MANY / 2, MANY / 2), "one key of each pair: {keys:?}");
+    Ok(())
+}

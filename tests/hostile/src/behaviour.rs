@@ -56,6 +56,18 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
         "increment" => state::increment("counter", 1),
         "read-modify-write" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),
         "append" => state::append("urls", &call.request().url),
+        "follow-and-increment" => {
+            crate::well_behaved(call)?;
+            state::increment("counter", 1)
+        }
+        "follow-and-read-modify-write" => {
+            crate::well_behaved(call)?;
+            state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1)
+        }
+        "follow-and-skew" => {
+            crate::well_behaved(call)?;
+            skew(call)
+        }
 
         "stop" => {
             crawl::stop("the test asked for it");
@@ -66,6 +78,17 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
         word if word.starts_with("session") => crate::sessions::on_page(word),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }
+}
+
+/// Of the pages 2n and 2n + 1 each looks for the other's key and, if that is not there, sets its own: in any order of the two, one of them does.
+fn skew(call: &Call) -> HandlerResult {
+    let url = &call.request().url;
+    let number: u32 = url.rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    let key = |number: u32| format!("pair-{}-{}", number / 2, if number % 2 == 0 { "a" } else { "b" });
+    if state::get::<bool>(&key(number ^ 1))?.is_none() {
+        state::set(&key(number), &true)?;
+    }
+    Ok(())
 }
 
 fn effects(call: &Call) -> Result<(), Error> {
