@@ -85,6 +85,20 @@ async fn a_listener_that_always_traps_harms_no_page() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_listener_that_traps_on_each_event_harms_no_page_and_hears_none_twice() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["page", "crawlStarted", "crawlFinished"], "hear": "trap", "pages": { "/p/1": "emit" } });
+    let ended = crawl(&site, folder.path(), &input, &[])?.expect_code(0)?;
+    let report = ended.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["finishReason"].as_str()), (Some(60), Some("finished")));
+    // Two events of each of eleven pages, the start, and the end.
+    assert_eq!(ended.stderr.matches("the listener failed").count(), 24, "{}", ended.stderr);
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    assert_eq!(rows.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u32>(0))?, 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_default_key_value_store_shows_what_users_of_crawlee_look_for() -> Result<()> {
     let (site, folder) = (site().await?, tempfile::tempdir()?);
     let input = json!({ "pages": { "/p/1": "increment", "/p/7": "fatal" } });

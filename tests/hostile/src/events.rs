@@ -1,7 +1,7 @@
 //! What the hostile plugin does with events, by word: on a page, and as a listener.
 //!
 //! As a listener it hears what the input names (`{"listen": ["NAME"]}`; `["do=trap"]` traps instead) and does what an event's payload says
-//! (`{"do": "WORD"}`). Without a word it pushes how many events its instance has heard.
+//! (`{"do": "WORD"}`), or else the input (`{"hear": "WORD"}`). Without a word it pushes how many events its instance has heard.
 
 use std::cell::Cell;
 
@@ -50,7 +50,8 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
     HEARD.set(HEARD.get() + 1);
     let payload = event.payload::<Value>()?;
     let named = payload.get("event").and_then(Value::as_str).unwrap_or_default();
-    match payload.get("do").and_then(Value::as_str).unwrap_or("count") {
+    let always = crate::input().ok().and_then(|input| input.hear);
+    match payload.get("do").and_then(Value::as_str).or(always.as_deref()).unwrap_or("count") {
         "count" => count(event),
         "on" => events::on(named),
         "off" => events::off(named),
@@ -66,6 +67,7 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
         "on-flood" => (0..10_000_u32).try_for_each(|turn| events::on(&format!("event-{turn}"))),
         "emit" => events::emit("heard", &payload),
         "loop" => crate::behaviour::spin(),
+        "trap" => crate::behaviour::trap(),
         "no-page" => enqueue_links(Links::all()).map(drop),
         "no-session" => session::retire(),
         "enqueue" => {

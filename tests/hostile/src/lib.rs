@@ -64,10 +64,11 @@ pub(crate) fn well_behaved(call: &Call) -> HandlerResult {
 struct Input {
     pages: BTreeMap<String, String>,
     listen: Vec<String>,
+    hear: Option<String>,
     session: Option<String>,
 }
 
-fn input() -> Result<Input, Error> {
+pub(crate) fn input() -> Result<Input, Error> {
     Ok(config::input::<Option<Input>>()?.unwrap_or_default())
 }
 

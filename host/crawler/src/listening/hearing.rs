@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// Times that a listener hears an event beside others before it does so alone, and times at all.
-const BESIDE_OTHERS: u32 = 4;
+/// Times that a listener hears an event beside handlers before it does so alone, and times at all.
+const BESIDE_OTHERS: u32 = 1;
 const TIMES: u32 = 8;
 
 /// Events that are read from the store at a time.
