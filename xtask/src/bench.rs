@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::build::{self, Profile};
 use crate::folders::Folders;
-use crate::process::{cargo, output, run};
+use crate::process::{cargo, output, run, turn_into};
 use crate::{plugins, setup};
 
 /// Nephila against a bare loop, whole programs over whole sites (tests/bench).
@@ -28,14 +28,14 @@ fn harness(folders: &Folders, program: &str, arguments: &[String]) -> Result<()>
     let mut command = Command::new(cargo());
     run(command.current_dir(&folders.root).args(["build", "--release", "--package", "nephila-bench"]))?;
     let mut command = Command::new(folders.program(Profile::Release, program));
-    run(command.current_dir(&folders.root).args(arguments))
+    turn_into(command.current_dir(&folders.root).args(arguments))
 }
 
 /// The store with many rows (host/store/examples/scale.rs).
 pub(crate) fn store(folders: &Folders, arguments: &[String]) -> Result<()> {
     let mut command = Command::new(cargo());
     command.current_dir(&folders.root).args(["run", "--release", "--package", "nephila-store", "--example", "scale", "--"]);
-    run(command.args(arguments))
+    turn_into(command.args(arguments))
 }
 
 /// Single functions: everything that a crate has in a folder `benches`.

@@ -21,6 +21,18 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Becomes a program, so that it is this process that a signal reaches, its words that stand at the end and its exit code that counts. Comes back
+/// only with an error; where a process cannot become another one, runs it to its end.
+pub(crate) fn turn_into(command: &mut Command) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let error = std::os::unix::process::CommandExt::exec(command);
+        Err(error).with_context(|| format!("cannot start `{}`", shown(command)))
+    }
+    #[cfg(not(unix))]
+    run(command)
+}
+
 /// Runs a program and takes what it writes on standard output, without the last line break.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::build::{Profile, programs};
 use crate::folders::Folders;
-use crate::process::{cargo, run};
+use crate::process::{cargo, turn_into};
 
 /// Runs the test site with a person's arguments until it is stopped.
 ///
@@ -19,11 +19,11 @@ pub(crate) fn forward(folders: &Folders, arguments: &[String]) -> Result<()> {
     let optimised = folders.program(Profile::Release, "nephila-site");
     if optimised.is_file() {
         programs(folders, Profile::Release)?;
-        return run(Command::new(optimised).args(arguments));
+        return turn_into(Command::new(optimised).args(arguments));
     }
     let mut command = Command::new(cargo());
     command.current_dir(&folders.root).args(["run", "--quiet", "--package", "nephila-site", "--"]).args(arguments);
-    run(&mut command)
+    turn_into(&mut command)
 }
 
 /// A site that runs beside this program and ends with it.

@@ -132,13 +132,12 @@ impl<'a> Shown<'a> {
             rows.push(("", format!("{count} in dataset {}", one_line(&name))));
         }
         rows.push(("fetches", format!("{}, {:.1} MB", get(Counter::Fetches), get(Counter::BodyBytes) as f64 / 1e6)));
-        let average = average(get(Counter::FinishedMillis), get(Counter::Finished));
-        rows.push(("average", average.map_or_else(|| "-".to_owned(), |millis| format!("{millis} ms a page"))));
+        rows.push(("average", average_text(get(Counter::FinishedMillis), get(Counter::Finished))));
         rows.push((
             "runtime",
             format!(
                 "{}, {} finished a minute",
-                clock(Duration::from_millis(runtime)),
+                if runtime < 1_000 { short(Duration::from_millis(runtime)) } else { clock(Duration::from_millis(runtime)) },
                 per_minute(get(Counter::Finished), runtime)
             ),
         ));
@@ -148,8 +147,9 @@ impl<'a> Shown<'a> {
             rows.push((
                 "cost",
                 format!(
-                    "{:.1} s of CPU ({plugin:.1} s in the plugin), {} MB at most",
-                    resources.cpu_seconds,
+                    "{} of CPU ({} in the plugin), {} MB at most",
+                    short(Duration::from_secs_f64(resources.cpu_seconds)),
+                    short(Duration::from_secs_f64(plugin)),
                     resources.peak_memory_bytes >> 20
                 ),
             ));
@@ -181,8 +181,7 @@ impl<'a> Shown<'a> {
     fn profile_text(&self) -> String {
         let shown = |step: Step| {
             let micros = self.statistics.get(&Counter::StepMicros(step));
-            let name = step.name().replace('-', " ");
-            format!("{name} {:.1} s", micros as f64 / 1e6)
+            format!("{} {}", step.name().replace('-', " "), short(Duration::from_micros(micros)))
         };
         Step::ALL.map(shown).join(", ")
     }
@@ -211,6 +210,27 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// A length of time that may be short: three digits of milliseconds below a second.
+fn short(time: Duration) -> String {
+    let millis = time.as_secs_f64() * 1e3;
+    match millis {
+        0.0 => "0 ms".to_owned(),
+        ..9.995 => format!("{millis:.2} ms"),
+        ..99.95 => format!("{millis:.1} ms"),
+        ..999.5 => format!("{millis:.0} ms"),
+        _ => format!("{:.1} s", millis / 1e3),
+    }
+}
+
+/// The mean of whole milliseconds: less than one of them says no more than that.
+fn average_text(millis: u64, pages: u64) -> String {
+    match pages {
+        0 => "-".to_owned(),
+        _ if millis < pages => "under 1 ms a page".to_owned(),
+        _ => format!("{} ms a page", millis / pages),
+    }
+}
+
 // Names in JSON are written as Crawlee's are.
 fn camel_case(name: &str) -> String {
     let mut words = name.split('-');
@@ -229,4 +249,35 @@ fn average(total: u64, count: u64) -> Option<u64> {
 
 fn per_minute(count: u64, runtime_millis: u64) -> u64 {
     (count * 60_000).checked_div(runtime_millis).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{average_text, short};
+    use std::time::Duration;
+
+    #[test]
+    fn a_short_time_has_three_digits() {
+        for (micros, text) in [
+            (0, "0 ms"),
+            (4, "0.00 ms"),
+            (1_234, "1.23 ms"),
+            (9_996, "10.0 ms"),
+            (34_560, "34.6 ms"),
+            (99_960, "100 ms"),
+            (999_499, "999 ms"),
+            (999_600, "1.0 s"),
+            (2_070_000, "2.1 s"),
+        ] {
+            assert_eq!(short(Duration::from_micros(micros)), text);
+        }
+    }
+
+    #[test]
+    fn an_average_is_of_pages_and_never_nothing() {
+        assert_eq!(average_text(0, 0), "-");
+        assert_eq!(average_text(0, 20), "under 1 ms a page");
+        assert_eq!(average_text(19, 20), "under 1 ms a page");
+        assert_eq!(average_text(50, 20), "2 ms a page");
+    }
 }

@@ -59,10 +59,8 @@ impl ParsedPage {
     }
 
     fn timed<T>(&self, parse: impl FnOnce() -> T) -> T {
-        let began = Instant::now();
-        let parsed = parse();
-        self.parsing.fetch_add(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        parsed
+        let _timer = Timer { began: Instant::now(), sum: &self.parsing };
+        parse()
     }
 
     /// The body as text.
@@ -145,6 +143,18 @@ impl ParsedPage {
     }
 }
 
+/// Adds what has passed when it is dropped: parsing that panics took its time too.
+struct Timer<'a> {
+    began: Instant,
+    sum: &'a AtomicU64,
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        self.sum.fetch_add(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
 impl std::fmt::Debug for ParsedPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ParsedPage").field("url", &self.page.url.as_str()).finish_non_exhaustive()
@@ -164,4 +174,30 @@ pub(crate) fn html(url: &str, body: &str) -> ParsedPage {
         timings: nephila_model::Timings::default(),
         text: OnceLock::new(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::html;
+    use crate::watch::Watch;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
+
+    #[test]
+    fn parsing_that_hits_its_limit_has_taken_its_time() {
+        // Each tag is looked for among all that are open.
+        let page = html("http://example.com/", &"<div>".repeat(200_000));
+        let allowed = Duration::from_millis(30);
+        let fault = page.with_tree(&Watch::new(allowed, 0), |_| Ok(())).expect_err("too slow");
+        assert_eq!(fault.code, "page-timeout");
+        assert!(page.parse_time() >= allowed, "{:?}", page.parse_time());
+    }
+
+    #[test]
+    fn parsing_that_panics_has_taken_its_time() {
+        let page = html("http://example.com/", "");
+        let panics = || page.timed(|| panic!("for the test"));
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        assert!(page.parse_time() > Duration::ZERO);
+    }
 }

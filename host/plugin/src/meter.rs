@@ -51,6 +51,11 @@ impl CpuMeter {
         Duration::from_nanos(self.polled.load(Ordering::Relaxed) + present)
     }
 
+    /// How long finished polls took on the wall. To be asked from outside.
+    pub(crate) fn total_polled(&self) -> Duration {
+        Duration::from_nanos(self.polled.load(Ordering::Relaxed))
+    }
+
     /// What finished polls spent. To be asked from outside.
     pub(crate) fn total(&self) -> Duration {
         Duration::from_nanos(self.spent.load(Ordering::Relaxed))

@@ -120,7 +120,7 @@ impl Plugin {
         let (last_words, log_lines, log_lines_dropped) = inside.log.end();
         let present = inside.present.take();
         // A page parses itself by the wall's clock, which a busy machine lets run ahead of the processor's.
-        let host = inside.host_time.spent().min(cpu.total());
+        let host = inside.host_time.spent(cpu.total_polled()).min(cpu.total());
         let parse = parsed().saturating_sub(parsed_before).min(host);
         let metrics = CallMetrics {
             cpu: cpu.total(),

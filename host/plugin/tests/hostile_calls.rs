@@ -258,6 +258,15 @@ async fn work_that_the_host_does_for_a_plugin_is_charged_to_it() {
 }
 
 #[tokio::test]
+async fn parsing_that_hits_its_limit_is_parsing_and_not_the_plugins_own_code() {
+    let deep = "<div>".repeat(200_000);
+    let limits = Limits { query: Duration::from_millis(60), ..Limits::default() };
+    let report = plugin().await.handle(page_call("slow-selector", &deep, limits, Store::default())).await;
+    assert_eq!(code(&report), "page-timeout", "{:?}", report.ended);
+    assert!(report.metrics.parse >= limits.query, "{:?}", report.metrics);
+}
+
+#[tokio::test]
 async fn state_is_read_once_and_written_without_waiting() {
     let store = || Store { counter: Some("41".into()), ..Store::default() };
     let report = run_with("read-modify-write", Limits::default(), store()).await;

@@ -1,8 +1,8 @@
 //! Measures the SQLite store at the sizes that it is made for: what a request costs when it is accepted, and what a page costs when so many
 //! are known.
 //!
-//! `cargo run --release -p nephila-store --example scale -- [--sizes 10000,100000,1000000,10000000] [--sites 100000] [--pages 5000]
-//! [--group 16] [--links 20] [--json FILE] [--dir FOLDER]`
+//! `cargo xtask bench-store [--sizes 10000,100000,1000000,10000000] [--sites 100000] [--pages 5000] [--group 16] [--links 20] [--json FILE]
+//! [--dir FOLDER]`; `--help` says what each is.
 //!
 //! A size is filled with outcomes of 20 new links (`--links`), drained for a number of pages as a crawl does it (windows of many sites in turn,
 //! 20 links a page of which 19 are known), closed, and opened and drained again by another process, which knows nothing of it. Each of
@@ -12,6 +12,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement ends at the first surprise")]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, ValueEnum};
 use nephila_model::{
     CommitLimits, Counter, CrawlId, CrawlerId, DatasetName, Effects, Group, ItemPush, NewRequest, Outcome, QueuedRequest, Shard,
     SiteBy, SiteId, SiteKey, StatsDelta, Subject, Verdict,
@@ -20,6 +22,7 @@ use nephila_store::{Company, CrawlOrder, CrawlSpec, Durability, JobDir, Leases, 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 use url::Url;
 
@@ -33,54 +36,70 @@ const PER_SITE: u64 = 100;
 const WINDOW: usize = 64;
 const SITES_IN_MEMORY: usize = 1_024;
 
-/// What is asked of the benchmark.
+/// Measures the SQLite store with many rows: what a request costs when it is accepted, and a page where so many are known
+///
+/// Each size is filled in a process of its own, some pages are handled, and then again by another process that has to open it. All times
+/// are of the processor.
+#[derive(Parser)]
+#[command(name = "bench-store")]
 struct Settings {
+    /// Requests to fill a store with, one store for each
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "10000,100000,1000000,10000000", value_parser = least(1))]
     sizes: Vec<u64>,
+    /// Sites that they are spread over at most; 100 requests of each in smaller stores
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = least(1))]
     sites: u64,
+    /// Pages handled of each size, each of which finds one more
+    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = least(1))]
     pages: u64,
-    group: usize,
+    /// Outcomes in one transaction
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
+    group: u16,
+    /// Links of an outcome while filling
+    #[arg(long, value_name = "N", default_value_t = LINKS, value_parser = least(1))]
     links: u64,
+    /// Write all figures to this file as JSON
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Where the stores are kept while they are measured: for ten million requests some gigabytes
+    #[arg(long, value_name = "DIR", default_value_os_t = std::env::temp_dir())]
     dir: PathBuf,
-    /// In a child: whether it fills.
+    /// In a child: which part it measures
+    #[arg(long, hide = true)]
     part: Option<Part>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     Fill,
     Resume,
 }
 
+fn least(number: u64) -> RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(number..)
+}
+
 impl Settings {
-    fn read() -> Self {
-        let mut settings = Self {
-            sizes: vec![10_000, 100_000, 1_000_000, 10_000_000],
-            sites: 100_000,
-            pages: 5_000,
-            group: 16,
-            links: LINKS,
-            json: None,
-            dir: std::env::temp_dir(),
-            part: None,
-        };
-        let mut arguments = std::env::args().skip(1);
-        while let Some(name) = arguments.next() {
-            let value = arguments.next().unwrap_or_else(|| panic!("`{name}` needs a value"));
-            let number = || value.parse::<u64>().expect("a number");
-            match name.as_str() {
-                "--sizes" => settings.sizes = value.split(',').map(|size| size.parse().expect("a number")).collect(),
-                "--sites" => settings.sites = number(),
-                "--pages" => settings.pages = number(),
-                "--group" => settings.group = usize::try_from(number()).expect("a number"),
-                "--links" => settings.links = number(),
-                "--json" => settings.json = Some(value.into()),
-                "--dir" => settings.dir = value.into(),
-                "--part" => settings.part = Some(if value == "fill" { Part::Fill } else { Part::Resume }),
-                other => panic!("there is no `{other}`"),
-            }
+    /// What can be wrong is said before anything is measured.
+    fn check(&self) -> Result<(), String> {
+        if !self.dir.is_dir() {
+            return Err(format!("--dir: {} is no folder", self.dir.display()));
         }
-        settings
+        let Some(file) = &self.json else { return Ok(()) };
+        let exists = file.exists();
+        let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        let written = opened.and_then(|_| if exists { Ok(()) } else { std::fs::remove_file(file) });
+        written.map_err(|error| format!("--json: cannot write {}: {error}", file.display()))
+    }
+}
+
+/// Goes with what is in it, also when the measurement fails.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nobody is there any more who could do something about it.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -282,7 +301,7 @@ async fn measure(settings: &Settings, part: Part) {
     let sites = settings.sites.min(size / PER_SITE).max(1);
     let folder = settings.dir.clone();
     let opening = Moment::now();
-    let crawl = Crawl::open(&folder, sites, settings.group).await;
+    let crawl = Crawl::open(&folder, sites, settings.group.into()).await;
     let mut report = json!({ "opened": opening.per(1) });
     let (mut known, mut dice) = (size, 1 << 40);
     if part == Part::Fill {
@@ -313,7 +332,7 @@ fn child(settings: &Settings, size: u64, folder: &Path, part: &str) -> Value {
         ("--sizes", size),
         ("--sites", settings.sites),
         ("--pages", settings.pages),
-        ("--group", settings.group as u64),
+        ("--group", settings.group.into()),
         ("--links", settings.links),
     ];
     for (name, number) in numbers {
@@ -325,12 +344,16 @@ fn child(settings: &Settings, size: u64, folder: &Path, part: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("a report")
 }
 
-fn main() {
-    let settings = Settings::read();
+fn main() -> ExitCode {
+    let settings = Settings::parse();
     if let Some(part) = settings.part {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(measure(&settings, part));
-        return;
+        return ExitCode::SUCCESS;
+    }
+    if let Err(wrong) = settings.check() {
+        eprintln!("bench-store: {wrong}");
+        return ExitCode::from(2);
     }
     println!("µs of CPU in the store's threads (of the whole process, measuring included); {} pages drained", settings.pages);
     println!(
@@ -339,10 +362,10 @@ fn main() {
     );
     let mut reports = Vec::new();
     for size in &settings.sizes {
-        let folder = settings.dir.join(format!("nephila-scale-{}-{size}", std::process::id()));
-        let filled = child(&settings, *size, &folder, "fill");
-        let resumed = child(&settings, *size, &folder, "resume");
-        std::fs::remove_dir_all(&folder).expect("removed");
+        let folder = Scratch(settings.dir.join(format!("nephila-scale-{}-{size}", std::process::id())));
+        let filled = child(&settings, *size, &folder.0, "fill");
+        let resumed = child(&settings, *size, &folder.0, "resume");
+        drop(folder);
         let cpu = |of: &Value| format!("{:.1} ({:.1})", number(&of["storeMicros"]), number(&of["processMicros"]));
         let mib = |kib: &Value| number(kib) / 1_024.0;
         println!(
@@ -361,6 +384,7 @@ fn main() {
         let report = json!({ "group": settings.group, "pages": settings.pages, "linksPerPage": LINKS, "sizes": reports });
         std::fs::write(path, format!("{report:#}\n")).expect("written");
     }
+    ExitCode::SUCCESS
 }
 
 fn number(value: &Value) -> f64 {

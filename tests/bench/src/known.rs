@@ -10,6 +10,7 @@ use crate::cost::Cost;
 use crate::fill;
 use crate::programs::{Contestant, Programs};
 use crate::site::Site;
+use crate::work::{WorkFolder, remove};
 use anyhow::{Context, Result, ensure};
 use nephila_model::Counter;
 use nephila_store::{JobDir, read_status};
@@ -128,7 +129,8 @@ impl KnownRuns {
     }
 }
 
-/// Measures all sizes in turn, so many times, in an order that alternates. Gives, for each size, its runs.
+/// Measures all sizes in turn, so many times, in an order that alternates. Gives, for each size, its runs. The jobs are in the folder until
+/// that is dropped.
 ///
 /// # Errors
 /// If something does not run, or did not do the work.
@@ -136,8 +138,9 @@ pub fn measure_known(
     programs: &Programs,
     sizes: &[KnownSize],
     alternations: usize,
-    folder: &Path,
+    work: &WorkFolder,
 ) -> Result<Vec<Vec<KnownRuns>>> {
+    let folder = work.path();
     let jobs = sizes.iter().map(|size| Job::filled(programs, *size, folder)).collect::<Result<Vec<_>>>()?;
     let mut runs = vec![Vec::with_capacity(alternations); jobs.len()];
     for alternation in 0..alternations {
@@ -155,9 +158,6 @@ pub fn measure_known(
             );
             runs[which].push(pair);
         }
-    }
-    for size in sizes {
-        remove(&size.folder(folder))?;
     }
     Ok(runs)
 }
@@ -263,13 +263,6 @@ impl Counts {
         ensure!(new.abs_diff(pages) <= 20 + pages / 50, "{new} links were new, of {pages} pages with one each");
         Ok(())
     }
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    Ok(())
 }
 
 /// Copies a folder, down to the disk: what is still on its way there would be written beside the run that is measured.

@@ -2,7 +2,7 @@
 
 use crate::known::{BYTES, KnownRuns, KnownSize, LINKS};
 use crate::machine::Machine;
-use crate::report::shown;
+use crate::report::{counted, shown};
 use crate::summary::Spread;
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -66,7 +66,7 @@ impl KnownReport {
 impl Display for KnownReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} Pages of {BYTES} bytes with {LINKS} links, ", self.machine)?;
-        writeln!(out, "{} alternations, medians with (least to most).", self.alternations)?;
+        writeln!(out, "{}, medians with (least to most).", counted(self.alternations, "alternation"))?;
         if !self.nephila_arguments.is_empty() {
             writeln!(out, "Further arguments of `nephila run`: `{}`.", self.nephila_arguments.join(" "))?;
         }

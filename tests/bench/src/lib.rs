@@ -5,28 +5,38 @@
 //! is not exactly right is no run: every one is compared with what the site knows about its own pages.
 //!
 //! The programs: `bench` (the harness), `bare_loop` (the yardstick), `measure` (runs one program and counts its cost), `known` (what a
-//! page costs where many URLs are known).
+//! page costs where many URLs are known), `leash` (lets no program outlive the one that started it).
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test a panic is the report"))]
 
+mod arguments;
 mod compare;
 mod cost;
+mod exit;
 mod fill;
 mod known;
 mod known_report;
+mod leash;
 mod machine;
 mod programs;
 mod report;
 mod site;
 mod summary;
+mod targets;
 mod verify;
+mod work;
 mod workload;
 
+pub use arguments::nephila_arguments;
 pub use compare::{Pair, compare};
 pub use cost::Cost;
+pub use exit::said;
 pub use known::{KnownSize, measure_known};
 pub use known_report::KnownReport;
+pub use leash::{follow, leashed};
 pub use machine::Machine;
 pub use programs::{Contestant, Programs};
-pub use report::{FIGURES, KNOWN_FIGURES, Report, write_between_markers};
+pub use report::Report;
 pub use summary::{Spread, Summary};
+pub use targets::{FIGURES, KNOWN_FIGURES, Marks, Targets};
+pub use work::WorkFolder;
 pub use workload::Workload;

@@ -1,11 +1,13 @@
 //! The programs that take part, and how each is called.
 
+use crate::arguments::usual;
 use crate::cost::Cost;
+use crate::leash::{leash, leashed};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// One of the two that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -58,7 +60,7 @@ impl Programs {
     /// # Errors
     /// If something is not built.
     pub fn check(&self) -> Result<()> {
-        for file in [&self.nephila, &self.plugin, &self.bare_loop, &self.site, &self.measure] {
+        for file in [&self.nephila, &self.plugin, &self.bare_loop, &self.site, &self.measure, &leash()?] {
             if !file.is_file() {
                 bail!("{} is not built; `cargo xtask bench` builds everything and runs this", file.display());
             }
@@ -69,13 +71,13 @@ impl Programs {
     /// Lets one crawl from `url` in an empty folder. Its items are then in [`items`].
     pub(crate) fn run(&self, contestant: Contestant, url: &str, folder: &Path) -> Result<Cost> {
         let (cost, said) = (folder.join("cost.json"), folder.join("said.txt"));
-        let mut command = Command::new(std::path::absolute(&self.measure)?);
+        let mut command = leashed(&std::path::absolute(&self.measure)?)?;
         command.arg("cost.json").current_dir(folder).stdin(Stdio::null());
         match contestant {
             Contestant::BareLoop => command.arg(std::path::absolute(&self.bare_loop)?).arg(url).arg(ITEMS),
             Contestant::Nephila => {
                 command.arg(std::path::absolute(&self.nephila)?).arg("run").arg(std::path::absolute(&self.plugin)?).arg(url);
-                command.args(["-c", "16", "--delay", "0", "--job", "job", "-o", ITEMS, "--json"]).args(&self.nephila_arguments)
+                command.args(["--job", "job", "-o", ITEMS]).args(usual(&self.nephila_arguments)).args(&self.nephila_arguments)
             }
         };
         // To a file, as a service would: a pipe would have to be read meanwhile, at somebody's cost.

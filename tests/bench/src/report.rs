@@ -3,10 +3,8 @@
 use crate::machine::Machine;
 use crate::programs::Contestant;
 use crate::summary::{Spread, Summary};
-use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
-use std::path::Path;
 
 /// Everything that a benchmark found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,7 +22,8 @@ pub struct Report {
 
 impl Display for Report {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        writeln!(out, "{} {} pairs of runs each, medians with (least to most).", self.machine, self.alternations)?;
+        let pairs = counted(self.alternations, "pair");
+        writeln!(out, "{} {pairs} of runs for each site, medians with (least to most).", self.machine)?;
         if !self.nephila_arguments.is_empty() {
             writeln!(out, "Further arguments of `nephila run`: `{}`.", self.nephila_arguments.join(" "))?;
         }
@@ -59,45 +58,14 @@ pub(crate) fn shown(spread: Spread, digits: usize) -> String {
     format!("{:.digits$} ({:.digits$} to {:.digits$})", spread.median, spread.min, spread.max)
 }
 
-/// The lines of a Markdown file that a table stands between.
-#[derive(Debug, Clone, Copy)]
-pub struct Marks {
-    begin: &'static str,
-    end: &'static str,
-}
-
-/// Those of [`Report`].
-pub const FIGURES: Marks = Marks {
-    begin: "<!-- figures: begin (cargo xtask bench --markdown FILE writes what is between these lines) -->",
-    end: "<!-- figures: end -->",
-};
-
-/// Those of [`crate::KnownReport`].
-pub const KNOWN_FIGURES: Marks = Marks {
-    begin: "<!-- known: begin (cargo xtask bench-known --markdown FILE writes what is between these lines) -->",
-    end: "<!-- known: end -->",
-};
-
-/// Puts a text between the two marks of a Markdown file, in the place of what is there.
-///
-/// # Errors
-/// If the file cannot be read or written, or has no marks.
-pub fn write_between_markers(file: &Path, marks: Marks, text: &str) -> Result<()> {
-    let old = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let missing = || format!("{} has not the lines {} and {}", file.display(), marks.begin, marks.end);
-    let new = between_markers(&old, marks, text).with_context(missing)?;
-    std::fs::write(file, new).with_context(|| format!("cannot write {}", file.display()))
-}
-
-fn between_markers(old: &str, Marks { begin, end }: Marks, text: &str) -> Option<String> {
-    let (before, rest) = old.split_once(begin)?;
-    let (_, after) = rest.split_once(end)?;
-    Some(format!("{before}{begin}\n{}\n{end}{after}", text.trim()))
+/// So many of them, in words: the plural is an `s` more.
+pub(crate) fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FIGURES, KNOWN_FIGURES, Report, between_markers};
+    use super::Report;
     use crate::{Cost, Machine, Pair, Summary, Workload};
 
     fn report() -> Report {
@@ -114,7 +82,7 @@ mod tests {
         assert!(text.contains("| bare loop | 0.500 (0.500 to 0.500)"), "{text}");
         assert!(text.contains("| nephila   | 1.250 (1.250 to 1.250)"), "{text}");
         assert!(text.contains("| ratio     | 2.50 (2.50 to 2.50)"), "{text}");
-        assert!(text.contains("`-c 1`"), "{text}");
+        assert!(text.contains("`-c 1`") && text.contains(" 1 pair of runs"), "{text}");
     }
 
     #[test]
@@ -123,14 +91,5 @@ mod tests {
         assert_eq!(json["workloads"][0]["cpuRatio"]["median"], 2.5);
         assert_eq!(json["workloads"][0]["workload"]["heavy"]["pages"], 2_000);
         assert_eq!(json["workloads"][0]["pairs"][0]["nephila"]["userSeconds"], 2.0);
-    }
-
-    #[test]
-    fn only_what_is_between_the_marks_is_replaced() {
-        for marks in [FIGURES, KNOWN_FIGURES] {
-            let file = |text| format!("before\n{}\n{text}\n{}\nafter\n", marks.begin, marks.end);
-            assert_eq!(between_markers(&file("old"), marks, "new\n"), Some(file("new")));
-        }
-        assert_eq!(between_markers("no marks", FIGURES, "new"), None);
     }
 }

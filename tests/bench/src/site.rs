@@ -1,11 +1,12 @@
 //! The test site as a process of its own, of one thread, that ends with the benchmark.
 
+use crate::leash::leashed;
 use anyhow::{Context, Result, bail};
 use nephila_site::Stats;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// A site that serves.
@@ -19,7 +20,7 @@ pub(crate) struct Site {
 impl Site {
     /// Starts it and waits until it listens, which it does with all pages rendered.
     pub fn start(program: &Path, arguments: &[String]) -> Result<Self> {
-        let mut command = Command::new(program);
+        let mut command = leashed(program)?;
         command.args(arguments).args(["--port", "0", "--threads", "1"]).stdin(Stdio::null()).stdout(Stdio::piped());
         let child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
         let mut site = Self { child, url: String::new() };

@@ -34,10 +34,10 @@ pub struct MeshShape {
     #[arg(long, value_name = "N")]
     pub pages: usize,
     /// Links on each page
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", default_value_t = 20)]
     pub links: usize,
     /// Size of a page; a page is never smaller than its links need
-    #[arg(long, value_name = "B")]
+    #[arg(long, value_name = "B", default_value_t = 4_096)]
     pub bytes: usize,
     /// Spread the pages over s0.localhost, s1.localhost, … with absolute links; then start at s0.localhost:PORT
     #[arg(long, value_name = "M", default_value_t = 1)]

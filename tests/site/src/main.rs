@@ -6,6 +6,7 @@ use nephila_site::{Content, HeavyShape, MeshShape, Site, SiteConfig, Switches};
 use std::future::Future;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Serves a deterministic test site on 127.0.0.1
 ///
@@ -64,8 +65,19 @@ struct Process {
     threads: u16,
 }
 
-fn main() -> Result<()> {
-    let (process, content, switches) = match Cli::parse().site {
+fn main() -> ExitCode {
+    match serve(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // In one line: where `main` returns an error, RUST_BACKTRACE puts fifty after it.
+        Err(error) => {
+            eprintln!("nephila-site: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(cli: Cli) -> Result<()> {
+    let (process, content, switches) = match cli.site {
         SiteCommand::Bookshop { process, switches } => (process, Content::Bookshop, switches),
         SiteCommand::Mesh { process, shape, switches } => (process, Content::Mesh(shape), switches),
         SiteCommand::Heavy { process, shape, switches } => (process, Content::Heavy(shape), switches),

@@ -33,8 +33,25 @@ fn it_says_when_it_is_ready_answers_and_stops_on_a_signal() {
 }
 
 #[test]
+fn a_mesh_needs_to_be_told_no_more_than_how_many_pages() {
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_nephila-site")).args(["mesh", "--pages", "30"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("listening on "), "{line}");
+}
+
+#[test]
 fn wrong_switches_are_refused_with_their_name() {
-    let output = Command::new(env!("CARGO_BIN_EXE_nephila-site")).args(["bookshop", "--fail-ratio", "2"]).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_nephila-site"))
+        .args(["bookshop", "--fail-ratio", "2"])
+        .env("RUST_BACKTRACE", "1")
+        .output()
+        .unwrap();
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--fail-ratio must be between 0 and 1"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("nephila-site: ") && said.contains("--fail-ratio must be between 0 and 1"), "{said}");
+    assert_eq!(said.lines().count(), 1, "no backtrace: {said}");
 }

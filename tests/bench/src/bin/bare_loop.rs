@@ -5,12 +5,14 @@
 
 use anyhow::{Context, Result, anyhow};
 use bytes::Bytes;
+use nephila_bench::said;
 use reqwest::Client;
 use scraper::{Html, Selector};
 use serde::Serialize;
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::process::ExitCode;
 use tokio::task::JoinSet;
 use url::Url;
 
@@ -40,7 +42,11 @@ impl Selectors {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+async fn main() -> ExitCode {
+    said("bare_loop", crawl().await.map(|()| ExitCode::SUCCESS))
+}
+
+async fn crawl() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let start = Url::parse(&arguments.next().context("usage: bare_loop URL FILE")?)?;
     let file = arguments.next().context("usage: bare_loop URL FILE")?;

@@ -1,9 +1,10 @@
 //! The benchmark as a command; `cargo xtask bench` builds everything and calls it.
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
-use nephila_bench::{FIGURES, Machine, Programs, Report, Summary, Workload, compare, write_between_markers};
+use nephila_bench::{FIGURES, Machine, Programs, Report, Summary, Targets, Workload, compare, nephila_arguments, said};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Crawls two sites on this machine with Nephila and with a bare loop, in turn, and compares what they cost
 ///
@@ -21,15 +22,12 @@ struct Arguments {
     /// Pages of each site, for a quick look (default: 10,000 of mesh, 2,000 of heavy)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pages: Option<u32>,
-    /// Further arguments of `nephila run`, in one text: --nephila-args '--set plugin-reuse=16'
+    /// Further arguments of `nephila run`, in one text: --nephila-args '--set plugin-reuse=16'. Its own `-c 16` and
+    /// `--delay 0` give way to them
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     nephila_args: Option<String>,
-    /// Write all figures to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Put the table between the marks of this file
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    #[command(flatten)]
+    targets: Targets,
     /// Where runs keep their files; on the kind of disk that counts
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     folder: PathBuf,
@@ -47,13 +45,20 @@ enum Only {
     Heavy,
 }
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    said("bench", run(Arguments::parse()))
+}
+
+fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut programs = Programs::beside_this_one()?;
     programs.nephila = arguments.nephila.unwrap_or(programs.nephila);
     programs.plugin = arguments.plugin.unwrap_or(programs.plugin);
-    programs.nephila_arguments =
-        arguments.nephila_args.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+    programs.nephila_arguments = nephila_arguments(arguments.nephila_args.as_deref(), &[])?;
+    if let (Some(_), Some(file)) = (arguments.only, &arguments.targets.markdown) {
+        let file = file.display();
+        bail!("with --only, --markdown would take the other site's table out of {file}; leave out --only, or write to --json");
+    }
+    arguments.targets.check(FIGURES)?;
     programs.check()?;
 
     let (machine, alternations) = (Machine::this(), usize::from(arguments.alternations));
@@ -67,12 +72,6 @@ fn main() -> Result<()> {
     }
     let report = Report { machine, alternations, nephila_arguments: programs.nephila_arguments, workloads };
     println!("{report}");
-    if let Some(file) = arguments.json {
-        let text = serde_json::to_string_pretty(&report)? + "\n";
-        std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    if let Some(file) = arguments.markdown {
-        write_between_markers(&file, FIGURES, &report.to_string())?;
-    }
-    Ok(())
+    arguments.targets.write(FIGURES, &report, &report.to_string())?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,12 @@
 //! What a page costs where few and where many URLs are known, as a command; `cargo xtask bench-known` builds everything and calls it.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
-use nephila_bench::{KNOWN_FIGURES, KnownReport, KnownSize, Machine, Programs, measure_known, write_between_markers};
+use nephila_bench::{
+    KNOWN_FIGURES, KnownReport, KnownSize, Machine, Programs, Targets, WorkFolder, measure_known, nephila_arguments, said,
+};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Resumes crawls that know few and many URLs, and compares what a page costs them
 ///
@@ -23,13 +26,10 @@ struct Arguments {
     /// Further arguments of `nephila run`, in one text
     #[arg(long, value_name = "ARGUMENTS", allow_hyphen_values = true)]
     nephila_args: Option<String>,
-    /// Write all figures to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Put the table between the marks of this file
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-    /// Where jobs are kept: for ten million URLs two of some gigabytes
+    #[command(flatten)]
+    targets: Targets,
+    /// Where jobs are kept, until it ends however it ends: for ten million URLs two of some gigabytes. What a kill left there is removed
+    /// at the next start
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     folder: PathBuf,
     /// Another host than the one beside this program
@@ -40,26 +40,25 @@ struct Arguments {
     plugin: Option<PathBuf>,
 }
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    said("known", run(Arguments::parse()))
+}
+
+fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut programs = Programs::beside_this_one()?;
     programs.nephila = arguments.nephila.unwrap_or(programs.nephila);
     programs.plugin = arguments.plugin.unwrap_or(programs.plugin);
-    programs.nephila_arguments =
-        arguments.nephila_args.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+    programs.nephila_arguments = nephila_arguments(arguments.nephila_args.as_deref(), &["--max-requests"])?;
+    arguments.targets.check(KNOWN_FIGURES)?;
     programs.check()?;
 
     let machine = Machine::this();
-    let runs = measure_known(&programs, &arguments.sizes, usize::from(arguments.alternations), &arguments.folder)?;
+    let work = WorkFolder::open(&arguments.folder)?;
+    work.empty_on_signals()?;
+    let runs = measure_known(&programs, &arguments.sizes, usize::from(arguments.alternations), &work)?;
     let measured = arguments.sizes.into_iter().zip(runs).collect();
     let report = KnownReport::of(machine, programs.nephila_arguments, measured);
     println!("{report}");
-    if let Some(file) = arguments.json {
-        let text = serde_json::to_string_pretty(&report)? + "\n";
-        std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    if let Some(file) = arguments.markdown {
-        write_between_markers(&file, KNOWN_FIGURES, &report.to_string())?;
-    }
-    Ok(())
+    arguments.targets.write(KNOWN_FIGURES, &report, &report.to_string())?;
+    Ok(ExitCode::SUCCESS)
 }

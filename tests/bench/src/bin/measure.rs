@@ -5,15 +5,20 @@
 //! large. Its exit code is the program's; 255 if there is none.
 
 use anyhow::{Context, Result};
-use nephila_bench::Cost;
-use std::process::{Command, ExitCode};
+use nephila_bench::{Cost, leashed, said};
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
-fn main() -> Result<ExitCode> {
+fn main() -> ExitCode {
+    said("measure", run())
+}
+
+fn run() -> Result<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     let file = arguments.next().context("usage: measure FILE PROGRAM [ARGUMENT]...")?;
-    let program = arguments.next().context("usage: measure FILE PROGRAM [ARGUMENT]...")?;
-    let mut command = Command::new(&program);
+    let program: PathBuf = arguments.next().map(PathBuf::from).context("usage: measure FILE PROGRAM [ARGUMENT]...")?;
+    let mut command = leashed(&program)?;
     command.args(arguments);
     let started = Instant::now();
     let child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
