@@ -1,8 +1,7 @@
 //! The one task that commits outcomes, in groups.
 //!
-//! Decision: a group takes in whatever arrives without waiting for it: as long as outcomes come in while the tasks that are ready to run
-//! have their turn, it lets them, [`ROUNDS`] times at most. So a lone outcome is committed at once, no timer is involved, and a busy crawl
-//! pays one transaction for many pages. Groups are bounded by count and bytes, and the bounded channel is the back-pressure. The committer never waits for a re-run:
+//! Decision: a group takes in whatever arrives without waiting for it: it lets the tasks that are ready to run have their turn, [`ROUNDS`]
+//! times. So a lone outcome is committed at once, no timer is involved, and a busy crawl pays one transaction for many pages. Groups are bounded by count and bytes, and the bounded channel is the back-pressure. The committer never waits for a re-run:
 //! an outcome in conflict goes back to its task with the reason.
 
 use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, Step};
@@ -18,8 +17,8 @@ const GROUP: usize = 256;
 const GROUP_BYTES: usize = 16 << 20;
 
 /// How often a group lets the tasks that are ready to run have their turn before it is committed. With plugins that compute, a turn takes as
-/// long as their ticks.
-const ROUNDS: usize = 2;
+/// long as their ticks. (To stop where a turn brought nothing costs 3 % of a page of 4 kB: the next turn brings what the network woke.)
+const ROUNDS: usize = 3;
 
 /// Outcomes that may wait for the committer.
 const QUEUE: usize = 64;
@@ -59,9 +58,6 @@ async fn gather(first: Letter, letters: &mut mpsc::Receiver<Letter>) -> Vec<Lett
     for round in 0..=ROUNDS {
         if round > 0 {
             tokio::task::yield_now().await;
-            if letters.is_empty() {
-                break;
-            }
         }
         while batch.len() < GROUP && bytes < GROUP_BYTES {
             let Ok(letter) = letters.try_recv() else { break };
