@@ -2,10 +2,11 @@
 
 use anyhow::{Context, Result};
 use nephila_e2e::{Crawl, Ended, lines, test_plugin};
-use nephila_site::{Running, Site, SiteConfig};
+use nephila_site::{Running, Site, SiteConfig, Switches};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 const PAGES: usize = 60;
 
@@ -95,6 +96,63 @@ async fn a_listener_that_traps_on_each_event_harms_no_page_and_hears_none_twice(
     assert_eq!(ended.stderr.matches("the listener failed").count(), 24, "{}", ended.stderr);
     let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
     assert_eq!(rows.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u32>(0))?, 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kill_9_loses_no_event_and_no_update_and_doubles_none() -> Result<()> {
+    const MANY: u64 = 400;
+    let config = SiteConfig::mesh(usize::try_from(MANY)?, 12, 500).with(Switches { latency_ms: 2, ..Switches::default() });
+    let (site, folder) = (Site::start(config).await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["page"], "pages": { "/p/": "follow-count-and-emit" } });
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", &input.to_string()]);
+    for kill in 1..=8 {
+        let mut child = crawl.spawn()?;
+        // A different place in the crawl each time; a start that comes to its end before is as good.
+        while site.stats().requests < kill * 45 && child.try_wait()?.is_none() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        child.kill()?;
+        child.wait()?;
+    }
+    let report = tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["requestsFailed"].as_u64()), (Some(MANY), Some(0)));
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let counter: String = rows.query_row("SELECT value FROM state WHERE key = 'counter'", [], |row| row.get(0))?;
+    // All but the index, whose path has no `/p/`.
+    assert_eq!(counter, (MANY - 1).to_string(), "each page has counted itself once");
+    let heard = heard(folder.path())?;
+    assert_eq!(heard.len() as u64, MANY - 1);
+    assert_eq!(heard.iter().map(|(_, id, _)| id).collect::<BTreeSet<_>>().len() as u64, MANY - 1);
+    assert_eq!(rows.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u32>(0))?, 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn listeners_hear_that_the_process_is_asked_to_end() -> Result<()> {
+    for (grace, names) in [("none", &["aborting"][..]), ("20s", &["migrating", "persistState", "aborting"])] {
+        let config = SiteConfig::mesh(PAGES, 6, 500).with(Switches { latency_ms: 20, ..Switches::default() });
+        let (site, folder) = (Site::start(config).await?, tempfile::tempdir()?);
+        let input = json!({ "listen": ["aborting", "migrating", "persistState"] });
+        let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job", "-c", "1"])
+            .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+            .with(["--input", &input.to_string(), "--set", &format!("migration-grace={grace}")]);
+        let child = crawl.spawn()?;
+        while site.stats().requests < 5 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id().try_into()?), nix::sys::signal::Signal::SIGTERM)?;
+        let ended = tokio::task::block_in_place(|| child.wait_with_output()).map(Ended::of)?.expect_code(3)?;
+        assert_eq!(ended.json()?["status"], "PAUSED");
+        // The items of the last events are exported by the next start, if the outputs had been closed.
+        tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?;
+        let heard: Vec<String> = heard(folder.path())?.into_iter().map(|(name, ..)| name).collect();
+        let count = |name: &str| heard.iter().filter(|other| *other == name).count();
+        assert_eq!((count("aborting"), count("migrating")), (1, usize::from(names.contains(&"migrating"))), "{heard:?}");
+        assert!(names.iter().all(|name| count(name) > 0), "{heard:?}");
+    }
     Ok(())
 }
 

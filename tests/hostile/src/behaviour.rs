@@ -56,6 +56,11 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
         "increment" => state::increment("counter", 1),
         "read-modify-write" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),
         "append" => state::append("urls", &call.request().url),
+        "follow-count-and-emit" => {
+            crate::well_behaved(call)?;
+            state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1)?;
+            crate::events::on_page("emit-once", call)
+        }
         "follow-and-increment" => {
             crate::well_behaved(call)?;
             state::increment("counter", 1)

@@ -18,6 +18,7 @@ thread_local! {
 pub(crate) fn on_page(word: &str, call: &Call) -> HandlerResult {
     match word {
         "emit" => emit(call),
+        "emit-once" => events::emit("page", &json!({ "url": call.request().url })),
         "emit-then-fatal" => {
             emit(call)?;
             Err(fatal("asked", "the test asked to fail after its event"))

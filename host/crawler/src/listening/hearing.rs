@@ -7,17 +7,21 @@
 use super::{News, Order};
 use crate::conclude::count_call;
 use crate::line::Line;
-use nephila_events::{Event, EventName, Listener as Told, ListenerId};
+use nephila_events::{Event, EventName, Listener as Told, Subscription};
 use nephila_model::{CrawlerId, Effects, EventId, Heard, Lease, Outcome, Rejection, StatsDelta, Subject, Timestamp};
 use nephila_plugin::{Listener, ListenerEvent};
 use nephila_store::StoredEvent;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Times that a listener hears an event beside handlers before it does so alone, and times at all.
 const BESIDE_OTHERS: u32 = 1;
 const TIMES: u32 = 8;
+
+/// How long an event may be on its way from the event manager.
+const REST: Duration = Duration::from_millis(5);
 
 /// Events that are read from the store at a time.
 const AT_A_TIME: usize = 64;
@@ -38,7 +42,7 @@ pub(super) struct Hearing {
     news: mpsc::Sender<News>,
     listener: Listener,
     hears: BTreeSet<String>,
-    registered: Option<ListenerId>,
+    registered: Option<Subscription>,
     passing: (mpsc::Sender<Passing>, mpsc::Receiver<Passing>),
     began: Timestamp,
     passed: u64,
@@ -63,6 +67,7 @@ impl Hearing {
                 order = orders.recv() => match order {
                     Some(Order::Emitted) => self.stored().await,
                     Some(Order::Last(events, done)) => {
+                        self.hear_the_rest().await;
                         self.unregister();
                         for event in events {
                             self.pass(event).await;
@@ -106,17 +111,17 @@ impl Hearing {
         self.hears = hears;
         let events = self.line.bulletin.events();
         if !new.is_empty() {
-            let registered = match self.registered {
-                Some(id) => events.also_on(new, id).map(|()| id),
-                None => events.on(new, self.told()).map(|subscription| subscription.id()),
+            let registered = match self.registered.take() {
+                Some(subscription) => events.also_on(new, subscription.id()).map(|()| subscription),
+                None => events.on(new, self.told()),
             };
             match registered {
-                Ok(id) => self.registered = Some(id),
+                Ok(subscription) => self.registered = Some(subscription),
                 Err(error) => tracing::warn!(%error, "the listener does not hear the host's own events"),
             }
         }
-        if let (Some(id), false) = (self.registered, gone.is_empty()) {
-            events.off(gone, Some(id));
+        if let (Some(subscription), false) = (&self.registered, gone.is_empty()) {
+            events.off(gone, Some(subscription.id()));
             if now.is_empty() {
                 self.registered = None;
             }
@@ -138,10 +143,27 @@ impl Hearing {
         told.named(format!("plugin {}", self.line.plugin.name()))
     }
 
+    // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so.
+    async fn hear_the_rest(&mut self) {
+        loop {
+            let waiting = self.registered.as_ref().map_or(0, |subscription| subscription.stats().waiting);
+            let passing = tokio::time::timeout(REST, self.passing.1.recv()).await;
+            match passing {
+                Ok(Some((event, done))) => {
+                    self.pass(event).await;
+                    let _ = done.send(());
+                }
+                Ok(None) => return,
+                Err(_) if waiting == 0 => return,
+                Err(_) => {}
+            }
+        }
+    }
+
     fn unregister(&mut self) {
-        if let Some(id) = self.registered.take() {
+        if let Some(subscription) = self.registered.take() {
             let names: Vec<EventName> = self.hears.iter().filter_map(|name| name.parse().ok()).filter(is_of_manager).collect();
-            self.line.bulletin.events().off(names, Some(id));
+            self.line.bulletin.events().off(names, Some(subscription.id()));
         }
     }
 
