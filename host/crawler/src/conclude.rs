@@ -1,8 +1,7 @@
 //! From what an attempt came to, through the plugin's entry points, to a committed outcome.
 //!
 //! Decision: the verdict is made in one place and committed at once with everything that the plugin asked for. If something that the
-//! call saw of the state has changed, the call is run again on the same page, a few times beside others, then alone under the
-//! crawl's state lock, so that it always gets through. Re-runs cost processor time, never a fetch.
+//! call saw of the state has changed, the call is run again on the same page, alone under the crawl's state lock, so that it always gets through. Re-runs cost processor time, never a fetch.
 
 use crate::attempt::Attempt;
 use crate::landing::{CameTo, Landing};

@@ -30,6 +30,8 @@ pub async fn finish(line: &Line, lease: Lease) -> Finish {
     let mut last = "the plugin has no finish entry point".to_owned();
     for attempt in 1..=TRIES {
         let mut stats = StatsDelta::default();
+        // A listener may be at work beside it: what was in conflict once runs alone.
+        let _alone = if attempt > 1 { Some(line.state.write().await) } else { None };
         let effects = if line.plugin.entry_points().finish {
             let report = line.plugin.finish(line.call(None, None)).await;
             count_call(line, &mut stats, &report);

@@ -93,6 +93,11 @@ impl<C> Frontier<C> {
         slot.into_iter().chain(due).chain(others).min()
     }
 
+    /// Whether something may be claimed now.
+    pub fn has_ready(&mut self) -> bool {
+        self.scheduler.has_ready(Instant::now())
+    }
+
     /// Takes in what a commit has made ready.
     pub fn take_in(&mut self, applied: Applied) {
         if self.retired {

@@ -5,6 +5,7 @@
 //! manager and pass: its queue gives way for a listener that is behind. What outcomes bring for the queue goes to the run loop as news.
 
 mod hearing;
+mod outcome;
 
 use self::hearing::Hearing;
 use crate::line::Line;
@@ -12,8 +13,7 @@ use nephila_events::Event;
 use nephila_model::{Applied, EventId, Lease};
 use nephila_store::StoreError;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// News that wait for the run loop at most.
@@ -33,6 +33,8 @@ pub enum News {
     Stale,
     /// The store failed.
     Lost(Arc<StoreError>),
+    /// The task has ended by itself. Told once.
+    Gone,
 }
 
 /// What the task is told.
@@ -49,54 +51,83 @@ pub struct Listening {
     orders: mpsc::Sender<Order>,
     news: mpsc::Receiver<News>,
     task: JoinHandle<()>,
+    at_work: watch::Receiver<AtWork>,
+    gone: Gone,
+}
+
+/// Whether the listener is at an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AtWork {
+    Yes,
+    No,
+}
+
+/// Whether it was told that the task has ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gone {
+    Untold,
+    Told,
 }
 
 impl Listening {
-    /// Listens from now on, to what an earlier start has left in the store first.
+    /// Listens from the first nudge on: a crawl that has nothing to do any more has nothing to tell.
     pub fn start(line: &Arc<Line>, lease: Lease) -> Self {
         let (orders, ordered) = mpsc::channel(1);
         let (told, news) = mpsc::channel(NEWS);
-        let hearing = Hearing::new(Arc::clone(line), lease, told);
-        Self { line: Arc::clone(line), orders, news, task: tokio::spawn(hearing.run(ordered)) }
+        let (working, at_work) = watch::channel(AtWork::No);
+        let hearing = Hearing::new(Arc::clone(line), lease, told, working);
+        let task = tokio::spawn(hearing.run(ordered));
+        Self { line: Arc::clone(line), orders, news, task, at_work, gone: Gone::Untold }
     }
 
-    /// Events were emitted and are committed.
+    /// The crawl has begun to work, or events were emitted and are committed.
     pub fn nudge(&self) {
         // If there is no room, it has been nudged and has not looked yet.
         let _ = self.orders.try_send(Order::Emitted);
     }
 
-    /// Whether events wait in the store.
-    pub async fn has_waiting(&self) -> Result<bool, StoreError> {
+    /// Whether it is at an event, or one waits in the store: then there will be news.
+    pub async fn is_at_work(&self) -> Result<bool, StoreError> {
+        if *self.at_work.borrow() == AtWork::Yes {
+            return Ok(true);
+        }
         let waits = !self.line.store.events(self.line.crawl, EventId(0), 1).await?.is_empty();
         if waits {
             self.nudge();
         }
-        Ok(waits)
+        // One that was begun in between has left the store, perhaps, and may have brought something.
+        Ok(waits || *self.at_work.borrow() == AtWork::Yes)
     }
 
-    /// Waits for news; for ever if there will be none.
+    /// Waits for news.
     pub async fn next(&mut self) -> News {
         match self.news.recv().await {
             Some(news) => news,
-            None => std::future::pending().await,
+            None if self.gone == Gone::Told => std::future::pending().await,
+            None => {
+                self.gone = Gone::Told;
+                News::Gone
+            }
         }
     }
 
-    /// Lets the listener hear the last events, and ends. Whoever is still at an earlier event after `patience` does not hear them.
-    pub async fn end(mut self, last: Vec<Event>, patience: Duration) {
+    /// Lets the listener hear the last events, and ends. One that is still at an earlier event when patience is over does not hear them.
+    pub async fn end(&mut self, last: Vec<Event>, impatient: impl Future<Output = ()>) {
         let (done, heard) = oneshot::channel();
+        let Self { orders, news, .. } = self;
         let ended = async {
-            if self.orders.send(Order::Last(last, done)).await.is_ok() {
+            if orders.send(Order::Last(last, done)).await.is_ok() {
                 let _ = heard.await;
             }
         };
         // News that nobody takes must not hold it.
-        let thrown = async { while self.news.recv().await.is_some() {} };
-        let both = async { tokio::join!(ended, thrown) };
-        if tokio::time::timeout(patience, both).await.is_err() {
-            let plugin = self.line.plugin.name();
-            tracing::warn!(plugin, ?patience, "the listener is still at an earlier event; it does not hear the end of the crawl");
+        let thrown = async { while news.recv().await.is_some() {} };
+        tokio::select! {
+            _ = async { tokio::join!(ended, thrown) } => {}
+            () = impatient => {
+                let plugin = self.line.plugin.name();
+                tracing::warn!(plugin, "the listener is still at an earlier event; it does not hear the end of the crawl");
+            }
         }
         self.task.abort();
     }

@@ -1,16 +1,14 @@
 //! What happens in a crawl when it is time to persist state.
 //!
 //! Decision: nothing is made durable here, for all of it is already. What Crawlee's users look for in the default key-value store is written
-//! there in Crawlee's shapes, for people and for other programs: the state, the statistics, and the session pool, under Crawlee's
-//! names with the crawler's id, which is the same after a restart. It is written by the run loop, so that what it shows is one
-//! moment of the crawl; the event manager waits for that.
+//! there in Crawlee's shapes, for people and for other programs: the state and the statistics, each as one moment of the crawl has it, under
+//! Crawlee's names with the crawler's id, which is the same after a restart. The event manager waits until they are written.
 
 use crate::line::Line;
 use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};
 use nephila_events::{Event, EventName, Events, Listener, ListenerId};
 use nephila_model::{Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
 use nephila_store::{CrawlRecord, StoreError};
-use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -88,22 +86,12 @@ pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<
 }
 
 async fn state(line: &Line, crawler: &CrawlerId) -> Result<Option<KeyValueWrite>, StoreError> {
-    let (keys, _) = line.store.state_keys(crawler).await?;
-    let (mut values, mut bytes) = (BTreeMap::new(), 0);
-    for key in keys {
-        let Some(value) = line.store.state_get(crawler, &key).await?.value else { continue };
-        bytes += key.len() + value.len();
-        if bytes > SHOWN_STATE {
-            tracing::warn!(
-                limit = SHOWN_STATE,
-                "the state is too large to be shown in the key-value store; it is kept all the same"
-            );
-            return Ok(None);
-        }
-        values.insert(key, value);
-    }
+    let Some(values) = line.store.state_all(crawler, SHOWN_STATE).await? else {
+        tracing::warn!(limit = SHOWN_STATE, "the state is too large to be shown in the key-value store; it is kept all the same");
+        return Ok(None);
+    };
     let mut text = Vec::new();
-    match write_state(&mut text, &values) {
+    match write_state(&mut text, values) {
         Ok(()) => Ok(Some(json(&RecordKey::state(crawler), text))),
         Err(error) => {
             tracing::warn!(%error, "the state could not be written as JSON");

@@ -58,9 +58,11 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let reason = run.until_the_end().await;
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
     run.count_time().await;
+    run.end_listening(&reason).await;
     run.persist(Some(Timestamp::now())).await;
     let profile = run.profile.clone();
-    run.end_listening(&reason).await;
+    // The committer ends when the last handle is gone.
+    drop(run);
     let _ = committer.await;
 
     tracing::debug!(reason = reason.code(), "the crawl has ended");
@@ -174,7 +176,7 @@ impl Run {
             if let Err(error) = self.start_visits().await {
                 self.end(FinishReason::StoreFailed(error.to_string()));
             }
-            if !self.flights.is_empty() || self.frontier.next_event().is_some() {
+            if !self.flights.is_empty() || self.next_claim().is_some() {
                 self.wait(&mut tick).await;
                 continue;
             }
@@ -195,7 +197,7 @@ impl Run {
     // Waits until something happens, and takes it in. What is rare comes first, so that a busy crawl cannot starve it.
     async fn wait(&mut self, tick: &mut tokio::time::Interval) {
         let grace = self.ending.as_ref().and_then(|ending| ending.deadline);
-        let event = if self.may_claim() { self.frontier.next_event().max(self.pool.wait(Instant::now())) } else { None };
+        let event = if self.may_claim() { self.next_claim() } else { None };
         tokio::select! {
             biased;
             // Once whoever could ask for a stop is gone, the crawl goes on without.
@@ -211,6 +213,17 @@ impl Run {
                 }
             }
             () = sleep_until(event) => {}
+        }
+    }
+
+    // When something may be claimed that may not be now.
+    fn next_claim(&mut self) -> Option<Instant> {
+        let rate = self.pool.wait(Instant::now());
+        // What is ready and was not claimed is held back by the tasks that a minute may have.
+        if rate.is_some() && self.frontier.has_ready() {
+            rate
+        } else {
+            self.frontier.next_event().map(|at| rate.map_or(at, |rate| at.max(rate)))
         }
     }
 
@@ -260,9 +273,11 @@ impl Run {
     async fn start_visits(&mut self) -> Result<(), StoreError> {
         let began = Instant::now();
         let started = self.start_what_may_be().await;
-        let held_back = self.ending.is_none() && self.flights.served() >= self.pool.concurrency();
+        let now = Instant::now();
+        let is_full = self.ending.is_none() && self.flights.served() >= self.pool.concurrency();
+        let held_back = is_full && self.frontier.has_ready();
         let demand = if held_back { Demand::HeldBack } else { Demand::Met };
-        self.pool.note(Instant::now(), self.flights.served(), demand);
+        self.pool.note(now, self.flights.served(), demand);
         self.line.profile.since(Step::Claim, began);
         started
     }
@@ -281,6 +296,9 @@ impl Run {
                 Next::Queued(request) => {
                     let suspicion = self.suspicion(request.id);
                     self.claims += 1;
+                    if self.claims == 1 {
+                        self.listening.nudge();
+                    }
                     let claim = self.frontier.claim_of(request, &turn.key);
                     Box::new(Visit::begin(claim, turn.key, suspicion))
                 }
@@ -396,6 +414,10 @@ impl Run {
             }
             News::Stale => self.end(FinishReason::TakenOver),
             News::Lost(error) => self.end(FinishReason::StoreFailed(error.to_string())),
+            News::Gone => {
+                let gone = "what hears events has ended before the crawl; this is a defect, please report it";
+                self.end(FinishReason::StoreFailed(gone.to_owned()));
+            }
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct Listener {
     plugin: Plugin,
     settings: Arc<CallSettings>,
     live: Option<Live>,
+    /// What the next instance hears, instead of what it says itself.
+    inherited: Option<BTreeSet<String>>,
 }
 
 /// A live instance.
@@ -66,7 +68,7 @@ impl Plugin {
     /// Its listener, for one crawl. Nothing runs yet. Without the entry point, it hears nothing.
     #[must_use]
     pub fn listener(&self, settings: Arc<CallSettings>) -> Listener {
-        Listener { plugin: self.clone(), settings, live: None }
+        Listener { plugin: self.clone(), settings, live: None, inherited: None }
     }
 }
 
@@ -122,10 +124,11 @@ impl Listener {
         ListenerReport { report: ran.report(), hears }
     }
 
-    /// Throws the instance away, with its memory and what it hears. To be done before an event is heard once more, after a state
-    /// conflict: what the first time left in memory must not count twice.
-    pub fn renew(&mut self) {
+    /// Throws the instance away, with its memory; the next one hears `hears`. To be done before an event is heard once more, after a state
+    /// conflict: what the first time left in memory must not count twice, and what was heard before it is heard still.
+    pub fn renew(&mut self, hears: BTreeSet<String>) {
         self.live = None;
+        self.inherited = Some(hears);
     }
 
     /// A fresh instance that has said what it wants to hear.
@@ -147,7 +150,7 @@ impl Listener {
         };
         let gone = || CallFailure::Host { message: "the sandbox of a listener is gone".to_owned() };
         let mut sandbox = sandbox.ok_or_else(gone)?;
-        sandbox.store.data_mut().hears = hears;
+        sandbox.store.data_mut().hears = self.inherited.take().unwrap_or(hears);
         Ok(Live { sandbox, _share: share })
     }
 }

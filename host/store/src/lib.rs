@@ -164,6 +164,10 @@ pub trait Store: Send + Sync + 'static {
     /// many. The work is bounded by `limit` and `keep`, however many there are (S6).
     async fn purge_sessions(&self, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError>;
 
+    /// The whole state as one moment has it: keys and values, in the order of the keys. `None` if it has more than `max_bytes`; no more than
+    /// these are read.
+    async fn state_all(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(String, String)>>, StoreError>;
+
     /// Events that plugins of this crawl emitted and no listener has heard, behind `after` (0: all), the oldest first, at most `limit`. Each
     /// waits until an outcome of [`nephila_model::Subject::Event`] takes it away.
     async fn events(&self, crawl: CrawlId, after: EventId, limit: usize) -> Result<Vec<StoredEvent>, StoreError>;

@@ -131,6 +131,74 @@ async fn kill_9_loses_no_event_and_no_update_and_doubles_none() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_listener_and_handlers_that_count_on_one_key_lose_nothing() -> Result<()> {
+    let (site, folder) = (Site::start(SiteConfig::mesh(300, 12, 500)).await?, tempfile::tempdir()?);
+    let input = json!({
+        "listen": ["crawlStarted"], "hear": "count-after-on", "pages": { "/p/": "follow-count-and-emit" },
+    });
+    let report = crawl(&site, folder.path(), &input, &[])?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["requestsFailed"].as_u64()), (Some(300), Some(0)));
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let counter: String = rows.query_row("SELECT value FROM state WHERE key = 'counter'", [], |row| row.get(0))?;
+    // Once by each page but the index, and once for what it emitted.
+    assert_eq!(counter, (2 * 299).to_string());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finished_crawl_that_is_started_again_tells_its_listener_nothing() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["crawlStarted", "crawlFinished", "persistState"] });
+    crawl(&site, folder.path(), &input, &[])?.expect_code(0)?;
+    let first = heard(folder.path())?;
+    assert!(first.len() >= 2, "{first:?}");
+    let again = crawl(&site, folder.path(), &input, &[])?.expect_code(0)?;
+    assert!(again.stderr.contains("nothing to do"), "{}", again.stderr);
+    assert_eq!(heard(folder.path())?, first);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_listener_brings_at_the_end_leaves_a_finished_job_finished() -> Result<()> {
+    for word in ["enqueue", "emit"] {
+        let (site, folder) = (site().await?, tempfile::tempdir()?);
+        let input = json!({ "listen": ["crawlFinished"], "hear": word });
+        let report = crawl(&site, folder.path(), &input, &[])?.expect_code(0)?.json()?;
+        assert_eq!((report["finishReason"].as_str(), report["requestsPending"].as_u64()), (Some("finished"), Some(0)), "{word}");
+        let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+        assert_eq!(rows.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u32>(0))?, 0);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_per_minute_are_kept_and_a_second_signal_ends_a_busy_listener() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let report = crawl(&site, folder.path(), &json!({}), &["--set", "max-tasks-per-minute=1200"])?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["finishReason"].as_str()), (Some(60), Some("finished")));
+    // Twenty a second, of which a second's worth may be saved up.
+    assert!(report["crawlerRuntimeMillis"].as_u64() >= Some(1_800), "{report}");
+
+    let folder = tempfile::tempdir()?;
+    let input = json!({ "listen": ["page"], "hear": "loop", "pages": { "/p/": "follow-count-and-emit" } });
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job", "--set", "plugin-cpu=60s"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", &input.to_string(), "--set", "shutdown-grace=1h"]);
+    let before = site.stats().requests;
+    let child = crawl.spawn()?;
+    while site.stats().requests < before + 60 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into()?);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM)?;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM)?;
+    // It would take an hour.
+    tokio::task::block_in_place(|| child.wait_with_output()).map(Ended::of)?.expect_code(3)?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn listeners_hear_that_the_process_is_asked_to_end() -> Result<()> {
     for (grace, names) in [("none", &["aborting"][..]), ("20s", &["migrating", "persistState", "aborting"])] {
         let config = SiteConfig::mesh(PAGES, 6, 500).with(Switches { latency_ms: 20, ..Switches::default() });

@@ -75,6 +75,9 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
             let request = || Request::get("http://example.com/").always();
             enqueue([request(), request()]).map(drop)
         }
+        // What it turns on at the beginning is heard by an instance that comes after a conflict, too.
+        "count-after-on" if event.name() == "crawlStarted" => events::on("page"),
+        "count-after-on" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),
         "read-modify-write" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }

@@ -1,24 +1,28 @@
 //! The task that lets the plugin's listener hear.
 //!
 //! Decision: what a call asks for is committed under the event that it heard, in the way of a handler's: if state that it saw has changed, a
-//! fresh instance hears the same event again, a few times beside others, then alone. A call that fails is logged, and its event counts
-//! as heard, since it would fail again.
+//! fresh instance, which hears what the one before it heard, hears the same event again, alone from its second time. A call that fails
+//! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store for a while.
 
-use super::{News, Order};
+use super::outcome::{Committed, Then, commit};
+use super::{AtWork, News, Order};
 use crate::conclude::count_call;
 use crate::line::Line;
 use nephila_events::{Event, EventName, Listener as Told, Subscription};
-use nephila_model::{CrawlerId, Effects, EventId, Heard, Lease, Outcome, Rejection, StatsDelta, Subject, Timestamp};
-use nephila_plugin::{Listener, ListenerEvent};
+use nephila_model::{CrawlerId, Effects, EventId, Heard, Lease, StatsDelta, Timestamp};
+use nephila_plugin::{CallFailure, Listener, ListenerEvent};
 use nephila_store::StoredEvent;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Times that a listener hears an event beside handlers before it does so alone, and times at all.
 const BESIDE_OTHERS: u32 = 1;
 const TIMES: u32 = 8;
+
+/// Times in a row that an event of the store is left where it is because the host is at fault.
+const HOST_FAILURES: u32 = 10;
 
 /// How long an event may be on its way from the event manager.
 const REST: Duration = Duration::from_millis(5);
@@ -26,11 +30,12 @@ const REST: Duration = Duration::from_millis(5);
 /// Events that are read from the store at a time.
 const AT_A_TIME: usize = 64;
 
-/// Whether it goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
-    GoOn,
-    End,
+/// Where the crawl is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Its reason to end stands, and the listener hears the last events.
+    Closing,
 }
 
 /// A host's own event, and whom to tell that it was heard.
@@ -46,44 +51,88 @@ pub(super) struct Hearing {
     passing: (mpsc::Sender<Passing>, mpsc::Receiver<Passing>),
     began: Timestamp,
     passed: u64,
+    /// Read from the store and not heard yet.
+    read: VecDeque<StoredEvent>,
+    /// Whether the store may have more.
+    may_wait: bool,
+    /// Times in a row that the host's fault kept an event from being heard.
+    host_failures: u32,
+    phase: Phase,
+    working: watch::Sender<AtWork>,
 }
 
 impl Hearing {
-    pub(super) fn new(line: Arc<Line>, lease: Lease, news: mpsc::Sender<News>) -> Self {
+    pub(super) fn new(line: Arc<Line>, lease: Lease, news: mpsc::Sender<News>, working: watch::Sender<AtWork>) -> Self {
         let listener = line.plugin.listener(Arc::clone(&line.call_settings));
         let (hears, registered, passing) = (BTreeSet::new(), None, mpsc::channel(1));
-        Self { line, lease, news, listener, hears, registered, passing, began: Timestamp::now(), passed: 0 }
+        Self {
+            line,
+            lease,
+            news,
+            listener,
+            hears,
+            registered,
+            passing,
+            began: Timestamp::now(),
+            passed: 0,
+            read: VecDeque::new(),
+            may_wait: true,
+            host_failures: 0,
+            phase: Phase::Open,
+            working,
+        }
     }
 
     pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        match orders.recv().await {
+            Some(Order::Emitted) => {}
+            Some(Order::Last(_, done)) => {
+                // Nobody waits for more than the answer.
+                let _ = done.send(());
+                return;
+            }
+            None => return,
+        }
+        self.working.send_replace(AtWork::Yes);
         self.subscribe().await;
         let mut then = self.pass(self.line.bulletin.start()).await;
-        if then == Then::GoOn {
-            then = self.stored().await;
-        }
         while then == Then::GoOn {
+            if !self.may_wait {
+                self.working.send_replace(AtWork::No);
+            }
             then = tokio::select! {
                 biased;
                 order = orders.recv() => match order {
-                    Some(Order::Emitted) => self.stored().await,
+                    Some(Order::Emitted) => {
+                        self.may_wait = true;
+                        Then::GoOn
+                    }
                     Some(Order::Last(events, done)) => {
-                        self.hear_the_rest().await;
-                        self.unregister();
-                        for event in events {
-                            self.pass(event).await;
-                        }
+                        self.hear_last(events).await;
                         // Whoever waited may have lost patience.
                         let _ = done.send(());
                         Then::End
                     }
                     None => Then::End,
                 },
+                // One of these between two of the store's, so that a backlog holds up none of them.
                 Some((event, done)) = self.passing.1.recv() => {
+                    self.working.send_replace(AtWork::Yes);
                     let then = self.pass(event).await;
                     let _ = done.send(());
                     then
                 }
+                () = std::future::ready(()), if self.may_wait => self.next_stored().await,
             };
+        }
+    }
+
+    async fn hear_last(&mut self, events: Vec<Event>) {
+        self.hear_the_rest().await;
+        self.unregister();
+        self.phase = Phase::Closing;
+        for event in events {
+            self.pass(event).await;
         }
     }
 
@@ -167,26 +216,19 @@ impl Hearing {
         }
     }
 
-    // Everything that waits in the store.
-    async fn stored(&mut self) -> Then {
-        loop {
-            let waiting = match self.line.store.events(self.line.crawl, EventId(0), AT_A_TIME).await {
-                Ok(waiting) => waiting,
-                Err(error) => return self.lost(Arc::new(error)).await,
-            };
-            if waiting.is_empty() {
-                return Then::GoOn;
-            }
-            for event in waiting {
-                if self.hear_stored(event).await == Then::End {
-                    return Then::End;
-                }
+    // One of those that wait in the store.
+    async fn next_stored(&mut self) -> Then {
+        self.working.send_replace(AtWork::Yes);
+        if self.read.is_empty() {
+            match self.line.store.events(self.line.crawl, EventId(0), AT_A_TIME).await {
+                Ok(waiting) => self.read = waiting.into(),
+                Err(error) => return self.tell(Some(News::Lost(Arc::new(error))), Then::End).await,
             }
         }
-    }
-
-    async fn hear_stored(&mut self, stored: StoredEvent) -> Then {
-        let StoredEvent { id, name, payload, emitted_at } = stored;
+        let Some(StoredEvent { id, name, payload, emitted_at }) = self.read.pop_front() else {
+            self.may_wait = false;
+            return Then::GoOn;
+        };
         self.line.bulletin.named(&name, &payload);
         let event = ListenerEvent { id: format!("e{}", id.0), name, payload, created_at: emitted_at };
         self.hear(&event, Heard::Stored(id)).await
@@ -204,97 +246,72 @@ impl Hearing {
     }
 
     async fn hear(&mut self, event: &ListenerEvent, heard: Heard) -> Then {
+        let line = Arc::clone(&self.line);
         for time in 1..=TIMES {
-            let alone = if time > BESIDE_OTHERS { Some(Arc::clone(&self.line)) } else { None };
-            let alone = match &alone {
-                Some(line) => Some(line.state.write().await),
-                None => None,
+            let before = self.hears.clone();
+            let committed = {
+                // Not beside a suspect, which is handled alone (S10).
+                let _handling = line.handling.read().await;
+                let alone = if time > BESIDE_OTHERS { Some(line.state.write().await) } else { None };
+                let Called { effects, stats, faulty } = self.call(event).await;
+                if faulty == Faulty::Host && heard != Heard::Passing && self.host_failures < HOST_FAILURES {
+                    // It would pass if it were tried again: the event stays where it is until somebody looks again.
+                    self.host_failures += 1;
+                    self.read.clear();
+                    self.may_wait = false;
+                    return Then::GoOn;
+                }
+                self.host_failures = 0;
+                let beside = if alone.is_none() && !effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
+                let committed = commit(&line, self.lease, heard, effects, stats).await;
+                drop((alone, beside));
+                committed
             };
-            let (effects, stats) = self.call(event).await;
-            let line = Arc::clone(&self.line);
-            let beside = if alone.is_none() && !effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
-            let committed = self.commit(heard, effects, stats).await;
-            drop((alone, beside));
             match committed {
-                Committed::Done(then) => return then,
-                Committed::Conflict => self.listener.renew(),
+                Committed::Done(news, then) => return self.tell(news, then).await,
+                Committed::Conflict => {
+                    self.listener.renew(before.clone());
+                    self.hear_these(before);
+                }
             }
         }
         tracing::warn!(event = event.name, "the listener saw changing state too often; the event is left out");
-        match self.commit(heard, Effects::default(), StatsDelta::default()).await {
-            Committed::Done(then) => then,
+        match commit(&line, self.lease, heard, Effects::default(), StatsDelta::default()).await {
+            Committed::Done(news, then) => self.tell(news, then).await,
             Committed::Conflict => Then::GoOn,
         }
     }
 
-    async fn call(&mut self, event: &ListenerEvent) -> (Effects, StatsDelta) {
+    async fn call(&mut self, event: &ListenerEvent) -> Called {
         let mut stats = StatsDelta::default();
         let heard = self.listener.on_event(self.line.call(None, None), event).await;
         count_call(&self.line, &mut stats, &heard.report);
-        let effects = match heard.report.ended {
-            Ok(()) => heard.report.effects,
-            Err(failure) => {
-                let plugin = self.line.plugin.name();
-                tracing::warn!(plugin, event = event.name, code = failure.code(), error = %failure, "the listener failed");
-                Effects::default()
-            }
-        };
+        // Of a call that failed, what it saw: that may be why.
+        let mut effects = heard.report.effects;
+        let mut faulty = Faulty::Nobody;
+        if let Err(failure) = heard.report.ended {
+            let plugin = self.line.plugin.name();
+            tracing::warn!(plugin, event = event.name, code = failure.code(), error = %failure, "the listener failed");
+            faulty = if matches!(failure, CallFailure::Host { .. }) { Faulty::Host } else { Faulty::Plugin };
+        }
+        if self.phase == Phase::Closing && !(effects.requests.is_empty() && effects.events.is_empty()) {
+            let (requests, events) = (effects.requests.len(), effects.events.len());
+            tracing::warn!(event = event.name, requests, events, "what a listener brings at the end of its crawl is left out");
+            effects.requests.clear();
+            effects.events.clear();
+        }
         match heard.hears {
             Some(hears) if hears == self.hears => {}
             Some(hears) => self.hear_these(hears),
             // Its instance is gone, and with it what it wanted.
             None => self.subscribe().await,
         }
-        (effects, stats)
+        Called { effects, stats, faulty }
     }
 
-    async fn commit(&mut self, heard: Heard, effects: Effects, stats: StatsDelta) -> Committed {
-        let stop = effects.stop.clone();
-        let mut outcome = Outcome {
-            subject: Subject::Event(heard),
-            lease: self.lease,
-            verdict: None,
-            effects,
-            stats,
-            site_next_allowed: None,
-            session: None,
-        };
-        if heard == Heard::Passing && outcome.effects == Effects::default() && outcome.stats.is_empty() {
-            return Committed::Done(Then::GoOn);
-        }
-        loop {
-            return Committed::Done(match self.line.commits.commit(outcome.clone()).await {
-                Err(error) => self.lost(error).await,
-                Ok(Ok(applied)) => self.tell(News::Applied { applied: Box::new(applied), stop }).await,
-                Ok(Err(Rejection::Stale { .. })) => {
-                    self.tell(News::Stale).await;
-                    Then::End
-                }
-                Ok(Err(Rejection::StateConflict { what })) => {
-                    tracing::debug!(state = what, "what the listener saw has changed; it hears the event again");
-                    return Committed::Conflict;
-                }
-                Ok(Err(Rejection::Decided | Rejection::Deferred)) => Then::GoOn,
-                Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_)))) if outcome.effects != Effects::default() => {
-                    tracing::warn!(error = %refused, "what the listener asked for was refused");
-                    outcome.effects = Effects::default();
-                    continue;
-                }
-                Ok(Err(refused)) => {
-                    tracing::error!(error = %refused, "an event could not be noted as heard");
-                    Then::End
-                }
-            });
-        }
-    }
-
-    async fn tell(&mut self, news: News) -> Then {
-        if self.news.send(news).await.is_ok() { Then::GoOn } else { Then::End }
-    }
-
-    async fn lost(&mut self, error: Arc<nephila_store::StoreError>) -> Then {
-        self.tell(News::Lost(error)).await;
-        Then::End
+    async fn tell(&mut self, news: Option<News>, then: Then) -> Then {
+        let Some(news) = news else { return then };
+        if self.news.send(news).await.is_ok() { then } else { Then::End }
     }
 }
 
@@ -308,10 +325,19 @@ const fn is_of_manager(name: &EventName) -> bool {
     !matches!(name, EventName::Named(_) | EventName::CrawlStarted | EventName::CrawlFinished)
 }
 
-/// What a commit came to.
-enum Committed {
-    Done(Then),
-    Conflict,
+/// What a call came to.
+struct Called {
+    effects: Effects,
+    stats: StatsDelta,
+    faulty: Faulty,
+}
+
+/// Whose fault it is that a call failed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Faulty {
+    Nobody,
+    Plugin,
+    Host,
 }
 
 /// Whose crawl an event is about, if it is about one: a plugin hears nothing of the others that share its process.

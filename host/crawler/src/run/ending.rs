@@ -4,7 +4,7 @@
 //! pending. The plugin's finish is called when the queue is empty, and also where a limit was reached with its last request.
 
 use super::Run;
-use crate::control::{StopLevel, out_of_patience};
+use crate::control::{Signal, StopLevel, out_of_patience};
 use crate::finish::{Finish, finish};
 use crate::report::FinishReason;
 use crate::settings::WhenIdle;
@@ -30,6 +30,11 @@ pub(super) enum Rest {
 impl Run {
     // Where nothing is in flight and nothing waits for a time: the end, unless the store knows better.
     pub(super) async fn at_rest(&mut self, fruitless: &mut u32) -> Rest {
+        // What a listener hears may bring new requests: asked first, so that what it brings in between is counted.
+        let hears = match self.listening.is_at_work().await {
+            Ok(hears) => hears,
+            Err(error) => return Rest::End(FinishReason::StoreFailed(error.to_string())),
+        };
         let pending = match self.line.store.counts(self.line.crawl).await {
             Ok(counts) => counts.pending,
             Err(error) => return Rest::End(FinishReason::StoreFailed(error.to_string())),
@@ -41,11 +46,8 @@ impl Run {
             return if *fruitless > 3 { Rest::End(FinishReason::StoreFailed(lost)) } else { Rest::GoOn };
         }
         *fruitless = 0;
-        // What a listener hears may bring new requests.
-        match self.listening.has_waiting().await {
-            Ok(true) => return Rest::Wait,
-            Ok(false) => {}
-            Err(error) => return Rest::End(FinishReason::StoreFailed(error.to_string())),
+        if hears {
+            return Rest::Wait;
         }
         if self.line.settings.when_idle == WhenIdle::Wait {
             return Rest::Wait;
@@ -57,6 +59,12 @@ impl Run {
     pub(super) async fn last_of_all(&mut self, reason: FinishReason) -> FinishReason {
         if !matches!(reason, FinishReason::MaxItems | FinishReason::MaxRequests) {
             return reason;
+        }
+        match self.listening.is_at_work().await {
+            Ok(false) => {}
+            // The next start calls it.
+            Ok(true) => return reason,
+            Err(error) => return FinishReason::StoreFailed(error.to_string()),
         }
         match self.line.store.counts(self.line.crawl).await {
             Ok(counts) if counts.pending == 0 => self.finish().await.unwrap_or(reason),
@@ -115,7 +123,10 @@ impl Run {
         if self.ending.is_some() {
             return;
         }
-        let deadline = Instant::now() + self.line.settings.shutdown_grace;
+        let settings = &self.line.settings;
+        // Whoever is to go on elsewhere is killed when that grace is over.
+        let migration = settings.migration_grace.filter(|_| self.stop.borrow().signal == Some(Signal::Terminate));
+        let deadline = Instant::now() + migration.map_or(settings.shutdown_grace, |grace| grace.min(settings.shutdown_grace));
         tracing::debug!(reason = reason.code(), in_flight = self.flights.len(), "the crawl ends once the pages in hand are done");
         self.ending = Some(Ending { reason, deadline: Some(deadline) });
         self.frontier.retire();

@@ -1,6 +1,7 @@
 //! What is done beside the pages: once a second, and when somebody wants to know how the crawl stands.
 
 use super::Run;
+use crate::control::out_of_patience;
 use crate::persistence::{self, Written};
 use crate::report::FinishReason;
 use nephila_events::Event;
@@ -44,10 +45,20 @@ impl Run {
         let _ = written.send(());
     }
 
-    // The committer ends when the last handle to the line is gone.
-    pub(super) async fn end_listening(self, reason: &FinishReason) {
+    // A listener gets what is left of the grace, and no more than that.
+    pub(super) async fn end_listening(&mut self, reason: &FinishReason) {
         let last = vec![Event::PersistState { is_migrating: false }, self.line.bulletin.end(reason.code())];
-        self.listening.end(last, self.line.settings.shutdown_grace).await;
+        let grace = self.line.settings.shutdown_grace;
+        let deadline = self.ending.as_ref().and_then(|ending| ending.deadline);
+        let patience = deadline.map_or(grace, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let stop = self.stop.clone();
+        let impatient = async {
+            tokio::select! {
+                () = tokio::time::sleep(patience) => {}
+                () = out_of_patience(stop, patience) => {}
+            }
+        };
+        self.listening.end(last, impatient).await;
     }
 
     // Nothing is lost if it fails: these records only show what the store has.

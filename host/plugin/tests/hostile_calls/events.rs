@@ -153,8 +153,9 @@ async fn after_a_trap_and_a_limit_the_instance_is_a_fresh_one() {
     assert_eq!((code(&slow.report), slow.hears), ("cpu-limit", None));
     assert_eq!(heard(&mut listener).await, Some(1), "without being asked for its subscriptions in between");
 
-    listener.renew();
+    listener.renew(set(&["tick", "page"]));
     assert_eq!(heard(&mut listener).await, Some(1), "what it remembered is gone");
+    assert_eq!(listener.subscriptions().await, Ok(set(&["page", "tick"])), "and what it heard is not");
 }
 
 #[tokio::test]
@@ -193,7 +194,7 @@ async fn listeners_leave_room_for_pages() {
     assert!(failure.to_string().contains("let the host have more sandboxes"), "{failure}");
     let report = plugin.handle(call("ok", Limits::default(), Store::default())).await;
     assert_eq!(code(&report), "ok", "{:?}", report.ended);
-    listeners[0].renew();
+    listeners[0].renew(set(&["tick"]));
     assert_eq!(heard(&mut listeners[2]).await, Some(1));
 }
 

@@ -340,6 +340,11 @@ impl<T: Backed> Store for T {
         self.rows().write("take sessions away", move |rows| sessions::purge(rows, pool, now, keep, limit)).await
     }
 
+    async fn state_all(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(String, String)>>, StoreError> {
+        let crawler = crawler.clone();
+        self.rows().read("read the state", move |rows| state::all(rows, &crawler, max_bytes)).await
+    }
+
     async fn events(&self, crawl: CrawlId, after: EventId, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
         self.rows().read("read events", move |rows| events::waiting(rows, crawl, after, limit)).await
     }

@@ -21,6 +21,22 @@ pub(crate) fn get(connection: &Connection, crawler: &str, key: &str) -> Done<Sta
     Ok(found.unwrap_or(StateRow { value: None, version: StateVersion(0) }))
 }
 
+/// Keys and values, in the order of the keys; `None` if they have more bytes than that.
+pub(crate) fn all(connection: &Connection, crawler: &CrawlerId, max_bytes: usize) -> Done<Option<Vec<(String, String)>>> {
+    let mut statement = connection.prepare_cached("SELECT key, value FROM state WHERE crawler_id = ?1 ORDER BY key")?;
+    let mut rows = statement.query([crawler.as_str()])?;
+    let (mut all, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
+        bytes += key.len() + value.len();
+        if bytes > max_bytes {
+            return Ok(None);
+        }
+        all.push((key, value));
+    }
+    Ok(Some(all))
+}
+
 /// The keys that have a value, and when one last came or went.
 pub(crate) fn keys(connection: &Connection, crawler: &CrawlerId) -> Done<(Vec<String>, StateVersion)> {
     // One transaction: keys and version are of the same moment.
