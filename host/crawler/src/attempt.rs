@@ -19,6 +19,13 @@ pub enum Attempt {
         /// The URL that answered last.
         final_url: Option<Url>,
     },
+    /// Its site blocked the session that asked for it.
+    Blocked {
+        /// How that was told.
+        reason: FailureReason,
+        /// The URL that answered.
+        final_url: Option<Url>,
+    },
     /// Nothing went wrong, and there is nothing to handle.
     Skipped {
         /// Why.

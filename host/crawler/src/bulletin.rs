@@ -4,7 +4,7 @@
 //! anybody was told: an event that cannot be emitted is a line of the log.
 
 use nephila_events::{Event, Events, OwnName};
-use nephila_model::{CrawlerId, FailureReason};
+use nephila_model::{CrawlerId, FailureReason, SessionId};
 use url::Url;
 
 /// A crawl's voice.
@@ -48,6 +48,11 @@ impl Bulletin {
     /// A request was given up, and that is committed.
     pub fn failed(&self, url: &Url, reason: &FailureReason) {
         self.tell(Event::RequestFailed { crawler_id: self.crawler.clone(), url: url.to_string(), reason: reason.clone() });
+    }
+
+    /// A session will not be used again, and that is committed.
+    pub fn session_retired(&self, session: &SessionId) {
+        self.tell(Event::SessionRetired { crawler_id: self.crawler.clone(), session_id: session.to_string() });
     }
 
     /// A plugin has something to say, and that is committed.

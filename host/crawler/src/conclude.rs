@@ -1,18 +1,23 @@
 //! From what an attempt came to, through the plugin's entry points, to a committed outcome.
 //!
 //! Decision: the verdict is made in one place and committed at once with everything that the plugin asked for. If something that the
-//! call saw of the state has changed, the call is run again on the same page, alone under the crawl's state lock, so that it always gets through. Re-runs cost processor time, never a fetch.
+//! call saw of the state has changed, the call is run again on the same page, alone under the crawl's state lock, so that it always gets
+//! through. Re-runs cost processor time, never a fetch. What the attempt did to its session is
+//! committed with the verdict, whatever it is, and the session is free only then. A page that the site keeps from a session goes back to the
+//! queue for another session to ask, a few times, which is no retry.
 
 use crate::attempt::Attempt;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
 use crate::retry::{Chance, next_attempt};
+use crate::session_desk::{Seen, asked};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
-    AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, SkipReason, StatsDelta,
-    Step, Subject, Timestamp, Verdict,
+    AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec, SessionDelta,
+    SkipReason, StatsDelta, Step, Subject, Timestamp, UseMark, Verdict,
 };
-use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage};
+use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage, SessionView};
+use nephila_session::UseAsk;
 use nephila_store::StoreError;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +28,7 @@ use url::Url;
 const RUNS_BESIDE_OTHERS: u32 = 1;
 
 /// Decides about a visit and commits the decision.
-pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
+pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landing {
     // A suspect is decoded and handled while nothing else is, so that a crash inside its mark is its own (S10).
     let (_alone, _beside) = match visit.suspicion {
         Suspicion::Suspect => {
@@ -45,21 +50,24 @@ pub async fn conclude(line: &Line, visit: Visit, attempt: Attempt) -> Landing {
         let alone = if runs >= RUNS_BESIDE_OTHERS { Some(line.state.write().await) } else { None };
         let decision = match &overruled {
             None => decide(line, &visit, &attempt).await,
-            Some(Overruled::Once(reason)) => give_up(line, &visit, reason.clone(), attempt.page(), None).await,
+            Some(Overruled::Once(reason)) => give_up(line, &visit, reason.clone(), attempt.page(), None, UseAsk::default()).await,
             Some(Overruled::Twice(reason)) => Decision::bare(Verdict::Failed { reason: reason.clone(), final_url: None }),
         };
         runs += 1;
         let beside = if alone.is_none() && !decision.effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
         let (came_to, stop) = (decision.comes_to(), decision.effects.stop.clone());
         let given_up = decision.given_up();
-        let answer = line.commits.commit(outcome(line, &visit, decision)).await;
+        let session = visit.session.as_ref().map(|session| session.draft(decision.mark(), &decision.ask));
+        let answer = line.commits.commit(outcome(line, &visit, decision, session.clone())).await;
         drop((alone, beside));
         match answer {
             Err(error) => return Landing::Lost(error),
             Ok(Ok(applied)) if applied.verdict == AppliedVerdict::DuplicateRedirect => {
+                end_session(line, &mut visit, session);
                 return Landing::Committed { applied: Box::new(applied), came_to: CameTo::SetAside, stop: None };
             }
             Ok(Ok(applied)) => {
+                end_session(line, &mut visit, session);
                 if let Some(reason) = given_up {
                     line.bulletin.failed(&visit.url, &reason);
                 }
@@ -98,17 +106,27 @@ struct Decision {
     verdict: Verdict,
     effects: Effects,
     stats: StatsDelta,
+    ask: UseAsk,
 }
 
 impl Decision {
     fn bare(verdict: Verdict) -> Self {
-        Self { verdict, effects: Effects::default(), stats: StatsDelta::default() }
+        Self { verdict, effects: Effects::default(), stats: StatsDelta::default(), ask: UseAsk::default() }
     }
 
     fn given_up(&self) -> Option<FailureReason> {
         match &self.verdict {
             Verdict::Failed { reason, .. } => Some(reason.clone()),
             _ => None,
+        }
+    }
+
+    // How the attempt's session did, unless the plugin says so.
+    const fn mark(&self) -> UseMark {
+        match self.verdict {
+            Verdict::Handled { .. } => UseMark::Good,
+            Verdict::Retry { .. } | Verdict::Failed { .. } => UseMark::Bad,
+            Verdict::Skipped { .. } | Verdict::Moved { .. } => UseMark::Neither,
         }
     }
 
@@ -130,9 +148,13 @@ async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
             let retry = next_attempt(&visit.claim.request, *chance, &line.settings, Timestamp::now());
             match retry {
                 Some(not_before) => Decision::bare(Verdict::Retry { not_before, reason: reason.clone() }),
-                None => give_up(line, visit, reason.clone(), None, final_url.clone()).await,
+                None => give_up(line, visit, reason.clone(), None, final_url.clone(), UseAsk::default()).await,
             }
         }
+        Attempt::Blocked { reason, final_url } => match rotated(line, &visit.claim.request) {
+            Some(spec) => rotate(visit, spec, reason),
+            None => give_up(line, visit, reason.clone(), None, final_url.clone(), UseAsk::default()).await,
+        },
         Attempt::Skipped { reason, final_url } => {
             Decision::bare(Verdict::Skipped { reason: reason.clone(), final_url: final_url.clone() })
         }
@@ -145,13 +167,42 @@ async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
     }
 }
 
+// The request as another session is to ask for it, if one may.
+fn rotated(line: &Line, request: &QueuedRequest) -> Option<RequestSpec> {
+    let spec = &request.spec;
+    // One that is bound to this session has no other.
+    let may = spec.session_id.is_none() && spec.session_rotations < line.settings.sessions.max_rotations;
+    may.then(|| RequestSpec { session_rotations: spec.session_rotations + 1, ..spec.clone() })
+}
+
+// From the beginning, as it was claimed: the redirects so far were made for the session that is blocked.
+fn rotate(visit: &Visit, spec: RequestSpec, reason: &FailureReason) -> Decision {
+    let request = &visit.claim.request;
+    tracing::debug!(url = %request.url, rotations = spec.session_rotations, reason = %reason.message, "another session is to try");
+    let (url, chain) = (request.url.clone(), request.chain.clone());
+    let mut decision = Decision::bare(Verdict::Moved { url, site: visit.site_key.clone(), chain, spec: Box::new(spec) });
+    decision.stats.add(Counter::SessionRotations, 1);
+    decision
+}
+
+// What the attempt gave is committed: its session is free.
+fn end_session(line: &Line, visit: &mut Visit, delta: Option<SessionDelta>) {
+    let (Some(session), Some(delta)) = (visit.session.take(), delta) else { return };
+    let finished = session.end(delta);
+    if let Some(why) = finished.ended {
+        tracing::debug!(session = %finished.delta.session, %why, "a session is used no more");
+        line.bulletin.session_retired(&finished.delta.session);
+    }
+}
+
 async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision {
     #[cfg(debug_assertions)]
     crate::crash_hook::at(&page.page().url);
-    let report = line.plugin.handle(call(line, visit, Some(Arc::clone(page)))).await;
+    let report = line.plugin.handle(call(line, visit, Some(Arc::clone(page)), UseAsk::default())).await;
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
-    let CallReport { effects, ended, .. } = report;
+    let CallReport { effects, ended, session, .. } = report;
+    let ask = asked(session);
     let failure = match ended {
         Ok(()) => {
             let verdict = Verdict::Handled {
@@ -159,14 +210,14 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
                 final_url: page.page().url.clone(),
                 status: page.page().status,
             };
-            return Decision { verdict, effects, stats };
+            return Decision { verdict, effects, stats, ask };
         }
         Err(failure) => failure,
     };
     if let CallFailure::Skip(info) = &failure {
         let verdict =
             Verdict::Skipped { reason: SkipReason::Handler(info.code.clone()), final_url: Some(page.page().url.clone()) };
-        return Decision { verdict, effects, stats };
+        return Decision { verdict, effects, stats, ask };
     }
     let reason = FailureReason {
         code: FailureCode(Cow::Owned(failure.code().to_owned())),
@@ -175,9 +226,10 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     };
     let chance = if failure.may_be_retried() { Chance::Transient } else { Chance::Permanent };
     match next_attempt(&visit.claim.request, chance, &line.settings, Timestamp::now()) {
-        Some(not_before) => Decision { verdict: Verdict::Retry { not_before, reason }, effects, stats },
+        Some(not_before) => Decision { verdict: Verdict::Retry { not_before, reason }, effects, stats, ask },
         None => {
-            let mut decision = give_up(line, visit, reason, Some(Arc::clone(page)), Some(page.page().url.clone())).await;
+            let final_url = Some(page.page().url.clone());
+            let mut decision = give_up(line, visit, reason, Some(Arc::clone(page)), final_url, ask).await;
             decision.effects.state_reads.extend(effects.state_reads);
             for (reason, count) in effects.refused {
                 *decision.effects.refused.entry(reason).or_default() += count;
@@ -188,30 +240,33 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     }
 }
 
-// The request fails for good: the plugin hears of it, and what it asks for commits with the failure.
+// The request fails for good: the plugin hears of it, and what it asks for commits with the failure. `ask` is what its handler asked for the
+// session.
 async fn give_up(
     line: &Line,
     visit: &Visit,
     reason: FailureReason,
     page: Option<Arc<ParsedPage>>,
     final_url: Option<Url>,
+    ask: UseAsk,
 ) -> Decision {
     let verdict = Verdict::Failed { reason: reason.clone(), final_url };
     if !line.plugin.entry_points().failure {
-        return Decision::bare(verdict);
+        return Decision { ask, ..Decision::bare(verdict) };
     }
     let attempts = visit.claim.request.retry_count + 1;
-    let report = line.plugin.failure(call(line, visit, page), &reason, attempts).await;
+    let report = line.plugin.failure(call(line, visit, page, ask.clone()), &reason, attempts).await;
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
     if let Err(failure) = report.ended {
         tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
         stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);
     }
-    Decision { verdict, effects: report.effects, stats }
+    Decision { verdict, effects: report.effects, stats, ask: ask.then(asked(report.session)) }
 }
 
-fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>) -> Call {
+// `before` is what an earlier call of the attempt asked for its session.
+fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>, before: UseAsk) -> Call {
     let request = if visit.has_moved() {
         Arc::new(QueuedRequest {
             url: visit.url.clone(),
@@ -222,7 +277,8 @@ fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>) -> Call {
     } else {
         Arc::clone(&visit.claim.request)
     };
-    line.call(Some(request), page)
+    let session = visit.session.as_ref().map(|session| Arc::new(Seen::new(session.sight(), before)) as Arc<dyn SessionView>);
+    Call { session, ..line.call(Some(request), page) }
 }
 
 /// Counts what a call cost.
@@ -234,7 +290,7 @@ pub fn count_call(line: &Line, stats: &mut StatsDelta, report: &CallReport) {
     stats.add(Counter::PluginMicros, i64::try_from(report.metrics.cpu.as_micros()).unwrap_or(i64::MAX));
 }
 
-fn outcome(line: &Line, visit: &Visit, decision: Decision) -> Outcome {
+fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<SessionDelta>) -> Outcome {
     let mut stats = visit.stats.clone();
     stats.merge(&decision.stats);
     let millis = i64::try_from(visit.claimed_at.elapsed().as_millis()).unwrap_or(i64::MAX);
@@ -250,6 +306,6 @@ fn outcome(line: &Line, visit: &Visit, decision: Decision) -> Outcome {
         effects: decision.effects,
         stats,
         site_next_allowed: Some(visit.asked_at.plus(line.settings.delay)),
-        session: None,
+        session,
     }
 }

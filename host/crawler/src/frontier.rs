@@ -79,6 +79,16 @@ impl<C> Frontier<C> {
         turn
     }
 
+    /// The next claim of something that is in flight already, if its site may be asked now.
+    pub fn claim_continued(&mut self) -> Option<Turn<C>> {
+        self.scheduler.claim_continued(Instant::now())
+    }
+
+    /// When something in flight may be claimed again; `None` if nothing waits for its site.
+    pub fn next_continued(&self) -> Option<Instant> {
+        self.scheduler.next_continued()
+    }
+
     /// The right to decide about a request of a site.
     pub fn claim_of(&self, request: Arc<QueuedRequest>, key: &SiteKey) -> Claim {
         Claim { request, lease: self.leases.of(key.shard()) }

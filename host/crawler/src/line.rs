@@ -2,6 +2,7 @@
 
 use crate::bulletin::Bulletin;
 use crate::committer::Commits;
+use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use nephila_fetch::Fetcher;
 use nephila_model::{CrawlId, Profile, QueuedRequest};
@@ -20,6 +21,8 @@ pub struct Line {
     pub fetcher: Arc<Fetcher>,
     /// Understands them.
     pub plugin: Arc<Plugin>,
+    /// Gives sessions, if the crawl uses them.
+    pub sessions: Option<SessionDesk>,
     /// Commits what comes of it.
     pub commits: Commits,
     /// How the crawl behaves.

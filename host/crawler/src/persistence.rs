@@ -5,6 +5,7 @@
 //! Crawlee's names with the crawler's id, which is the same after a restart. The event manager waits until they are written.
 
 use crate::line::Line;
+use crate::session_desk::SessionDesk;
 use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};
 use nephila_events::{Event, EventName, Events, Listener, ListenerId};
 use nephila_model::{Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
@@ -82,6 +83,7 @@ pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<
         Err(error) => tracing::warn!(%error, "the statistics could not be written as JSON"),
     }
     writes.extend(state(line, &record.crawler_id).await?);
+    writes.extend(line.sessions.as_ref().and_then(SessionDesk::record));
     Ok(writes)
 }
 

@@ -3,9 +3,11 @@
 //! Decision: one task owns the scheduler and all decisions about the crawl as a whole; visits are tasks of their own and report back by
 //! ending. So nothing is shared that needs a lock, and the loop reads from top to bottom.
 
+mod claiming;
 mod ending;
 mod telling;
 
+use self::claiming::wait_for_session_began;
 use self::ending::{Ending, Rest};
 use crate::autoscaled_pool::AutoscaledPool;
 use crate::committer::Commits;
@@ -19,14 +21,13 @@ use crate::persistence::Persistence;
 use crate::profile_log::ProfileLog;
 use crate::progress::Meter;
 use crate::report::{CrawlReport, FinishReason};
+use crate::session_desk::SessionDesk;
 use crate::setup::CrawlSetup;
-use crate::site_queue::Next;
 use crate::status_message::StatusMessages;
-use crate::visit::{Suspicion, Visit, VisitEnd};
-use nephila_autoscale::Demand;
+use crate::visit::{Visit, VisitEnd};
 use nephila_model::{
     Applied, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, Rejection, RequestId, Shard, StatsDelta,
-    Step, Subject, Timestamp, Verdict,
+    Subject, Timestamp, Verdict,
 };
 use nephila_store::{CrawlEnding, InHand, LeftBehind, StoreError};
 use std::borrow::Cow;
@@ -49,16 +50,20 @@ const ERRORS_SHOWN: usize = 10;
 pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let started = Instant::now();
     let (store, crawl) = (Arc::clone(&setup.store), setup.opened.record.id);
+    let sessions = setup.sessions().await?;
     let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits(), Arc::clone(&setup.profile));
 
     let before = store.statistics(crawl).await?.get(&Counter::PluginMicros);
-    let mut run = Run::new(setup, commits, started).await?;
+    let mut run = Run::new(setup, commits, sessions, started).await?;
     let bulletin = run.line.bulletin.clone();
     bulletin.started();
     let reason = run.until_the_end().await;
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
     run.count_time().await;
     run.end_listening(&reason).await;
+    if let Some(sessions) = &run.line.sessions {
+        sessions.close().await;
+    }
     run.persist(Some(Timestamp::now())).await;
     let profile = run.profile.clone();
     // The committer ends when the last handle is gone.
@@ -119,9 +124,14 @@ struct Run {
 }
 
 impl Run {
-    async fn new(setup: CrawlSetup, commits: Commits, started: Instant) -> Result<Self, StoreError> {
+    async fn new(
+        setup: CrawlSetup,
+        commits: Commits,
+        sessions: Option<SessionDesk>,
+        started: Instant,
+    ) -> Result<Self, StoreError> {
         let statistics = setup.store.statistics(setup.opened.record.id).await?;
-        let line = setup.line(commits);
+        let line = setup.line(commits, sessions);
         let profile = ProfileLog::new(Arc::clone(&line.profile));
         let persistence = Persistence::listen(line.bulletin.events(), &setup.opened.record.crawler_id);
         let CrawlSetup { opened, starts, stop, progress, items, load, .. } = setup;
@@ -197,7 +207,13 @@ impl Run {
     // Waits until something happens, and takes it in. What is rare comes first, so that a busy crawl cannot starve it.
     async fn wait(&mut self, tick: &mut tokio::time::Interval) {
         let grace = self.ending.as_ref().and_then(|ending| ending.deadline);
-        let event = if self.may_claim() { self.next_claim() } else { None };
+        let event = if self.may_claim() {
+            self.next_claim()
+        } else if self.others_wait_for_some() {
+            self.frontier.next_continued()
+        } else {
+            None
+        };
         tokio::select! {
             biased;
             // Once whoever could ask for a stop is gone, the crawl goes on without.
@@ -212,18 +228,8 @@ impl Run {
                     self.take_in(event).await;
                 }
             }
+            () = wait_for_session_began(self.line.sessions.as_ref()) => {}
             () = sleep_until(event) => {}
-        }
-    }
-
-    // When something may be claimed that may not be now.
-    fn next_claim(&mut self) -> Option<Instant> {
-        let rate = self.pool.wait(Instant::now());
-        // What is ready and was not claimed is held back by the tasks that a minute may have.
-        if rate.is_some() && self.frontier.has_ready() {
-            rate
-        } else {
-            self.frontier.next_event().map(|at| rate.map_or(at, |rate| at.max(rate)))
         }
     }
 
@@ -256,67 +262,6 @@ impl Run {
                 Ok(None)
             }
         }
-    }
-
-    // Whether there is room in flight, and nothing else forbids a claim.
-    fn may_claim(&self) -> bool {
-        let settings = &self.line.settings;
-        let has_room = self.flights.served() < self.pool.concurrency()
-            && self.flights.len() < settings.max_sockets.max(settings.concurrency);
-        // While an end is near, only what is in flight already is claimed again.
-        let reserved = settings.max_requests.is_some_and(|most| self.ended + self.flights.len() as u64 >= most);
-        // The suspects come first, alone: a page that kills the host must not hide among those behind them.
-        let suspected = self.suspects_left == 0 && !self.suspects_out.is_empty();
-        has_room && (self.ending.is_some() || !(reserved || suspected))
-    }
-
-    async fn start_visits(&mut self) -> Result<(), StoreError> {
-        let began = Instant::now();
-        let started = self.start_what_may_be().await;
-        let now = Instant::now();
-        let is_full = self.ending.is_none() && self.flights.served() >= self.pool.concurrency();
-        let held_back = is_full && self.frontier.has_ready();
-        let demand = if held_back { Demand::HeldBack } else { Demand::Met };
-        self.pool.note(now, self.flights.served(), demand);
-        self.line.profile.since(Step::Claim, began);
-        started
-    }
-
-    async fn start_what_may_be(&mut self) -> Result<(), StoreError> {
-        self.frontier.refill().await?;
-        while self.may_claim() {
-            let now = Instant::now();
-            if self.pool.wait(now).is_some() {
-                break;
-            }
-            let Some(turn) = self.frontier.claim() else { break };
-            self.pool.begin(now);
-            let visit = match turn.next {
-                Next::Continued(visit) => visit,
-                Next::Queued(request) => {
-                    let suspicion = self.suspicion(request.id);
-                    self.claims += 1;
-                    if self.claims == 1 {
-                        self.listening.nudge();
-                    }
-                    let claim = self.frontier.claim_of(request, &turn.key);
-                    Box::new(Visit::begin(claim, turn.key, suspicion))
-                }
-            };
-            self.flights.launch(&self.line, visit);
-            // The window may have run dry in between.
-            self.frontier.refill().await?;
-        }
-        Ok(())
-    }
-
-    fn suspicion(&mut self, request: RequestId) -> Suspicion {
-        if self.suspects_left == 0 {
-            return Suspicion::None;
-        }
-        self.suspects_left -= 1;
-        self.suspects_out.insert(request);
-        Suspicion::Suspect
     }
 
     async fn take_in(&mut self, event: FlightEvent) {

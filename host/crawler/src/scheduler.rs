@@ -111,6 +111,23 @@ impl<C> Scheduler<C> {
             (true, Some((_, site)), _) | (_, _, Some((_, _, site))) => *site,
             _ => return None,
         };
+        self.serve(site, now)
+    }
+
+    /// The next claim of something that is in flight already, if a site that has some may be asked now. It looks at all sites: for when
+    /// nothing else may be claimed.
+    pub fn claim_continued(&mut self, now: Instant) -> Option<Turn<C>> {
+        let may = self.sites.iter().filter(|(_, queue)| queue.continued() > 0 && queue.next_allowed <= now);
+        let site = may.min_by_key(|(_, queue)| queue.turn).map(|(site, _)| *site)?;
+        self.serve(site, now)
+    }
+
+    /// When the next site may be asked that something in flight waits for.
+    pub fn next_continued(&self) -> Option<Instant> {
+        self.sites.values().filter(|queue| queue.continued() > 0).map(|queue| queue.next_allowed).min()
+    }
+
+    fn serve(&mut self, site: SiteId, now: Instant) -> Option<Turn<C>> {
         let queue = self.sites.get_mut(&site)?;
         let next = queue.take()?;
         self.claims += 1;
@@ -374,6 +391,24 @@ mod tests {
         assert_eq!(claimed(&mut scheduler, now), None);
         assert_eq!(claimed(&mut scheduler, now + delay), Some(-2));
         assert_eq!(claimed(&mut scheduler, now + delay * 2), Some(1));
+    }
+
+    #[test]
+    fn what_is_in_flight_can_be_claimed_alone() {
+        let (now, delay) = (Instant::now(), Duration::from_secs(1));
+        let mut scheduler = scheduler(delay, 2, now);
+        scheduler.refill(SiteId(1), window(vec![row(1, 1, 0), row(2, 1, 0)], true), now);
+        scheduler.refill(SiteId(2), window(vec![row(3, 2, 9)], true), now);
+        assert!(scheduler.claim_continued(now).is_none() && scheduler.next_continued().is_none());
+        assert_eq!(claimed(&mut scheduler, now), Some(3));
+        assert_eq!(claimed(&mut scheduler, now), Some(1));
+        scheduler.put_back(SiteId(1), 1, now);
+        assert!(scheduler.claim_continued(now).is_none(), "its site must wait");
+        assert_eq!(scheduler.next_continued(), Some(now + delay));
+        let turn = scheduler.claim_continued(now + delay).expect("a claim");
+        assert!(matches!(turn.next, Next::Continued(1)));
+        assert_eq!(claimed(&mut scheduler, now + delay), None);
+        assert_eq!(claimed(&mut scheduler, now + delay * 2), Some(2));
     }
 
     #[test]

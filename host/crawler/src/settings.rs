@@ -1,5 +1,6 @@
 //! How a crawl behaves: the settings as values, with what they default to. `setting_names` has their names.
 
+use crate::session_settings::SessionConfig;
 use nephila_fetch::DEFAULT_USER_AGENT;
 use nephila_model::SiteBy;
 use nephila_store::CrawlOrder;
@@ -75,6 +76,8 @@ pub struct CrawlSettings {
     pub max_state_value: usize,
     /// What the crawl does when its queue is empty (Crawlee: `keepAlive`).
     pub when_idle: WhenIdle,
+    /// How it uses sessions.
+    pub sessions: SessionConfig,
     /// Whether commits survive loss of power too, not only the end of the process.
     pub power_loss: PowerLoss,
 }
@@ -135,6 +138,7 @@ impl Default for CrawlSettings {
             plugin_reuse: 1,
             max_state_value: 256 << 10,
             when_idle: WhenIdle::Finish,
+            sessions: SessionConfig::default(),
             power_loss: PowerLoss::Ignored,
         }
     }

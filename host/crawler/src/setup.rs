@@ -6,12 +6,14 @@ use crate::committer::Commits;
 use crate::control::{Progress, StopOrder};
 use crate::line::Line;
 use crate::reads::StoreReads;
+use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use nephila_events::Events;
 use nephila_fetch::Fetcher;
 use nephila_model::{CommitLimits, NewRequest, Profile};
 use nephila_plugin::{CallSettings, Plugin};
-use nephila_store::{OpenedCrawl, Store};
+use nephila_session::BlockRule;
+use nephila_store::{OpenedCrawl, Store, StoreError};
 use std::sync::Arc;
 use tokio::sync::{RwLock, Semaphore, watch};
 
@@ -29,6 +31,8 @@ pub struct CrawlSetup {
     pub settings: Arc<CrawlSettings>,
     /// What all calls of the plugin have in common.
     pub call_settings: Arc<CallSettings>,
+    /// Rules by which answers block or retire a session, beside the blocked statuses.
+    pub block_rules: Vec<Arc<dyn BlockRule>>,
     /// Where it starts. Those that the queue knows already change nothing.
     pub starts: Vec<NewRequest>,
     /// Told when the crawl is to stop.
@@ -50,7 +54,12 @@ impl CrawlSetup {
         CommitLimits { max_items: self.settings.max_items, max_requests: self.settings.max_requests }
     }
 
-    pub(crate) fn line(&self, commits: Commits) -> Line {
+    pub(crate) async fn sessions(&self) -> Result<Option<SessionDesk>, StoreError> {
+        let (crawl, rules) = (self.opened.record.id, self.block_rules.clone());
+        SessionDesk::open(&self.store, crawl, &self.settings.sessions, rules, (&self.plugin, &self.call_settings)).await
+    }
+
+    pub(crate) fn line(&self, commits: Commits, sessions: Option<SessionDesk>) -> Line {
         let reads = StoreReads {
             store: Arc::clone(&self.store),
             crawl: self.opened.record.id,
@@ -61,6 +70,7 @@ impl CrawlSetup {
             crawl: self.opened.record.id,
             fetcher: Arc::clone(&self.fetcher),
             plugin: Arc::clone(&self.plugin),
+            sessions,
             commits,
             reads: Arc::new(reads),
             call_settings: Arc::clone(&self.call_settings),

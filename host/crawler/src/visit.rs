@@ -4,6 +4,7 @@
 //! way, the row is pending still and nothing has happened.
 
 use crate::landing::Landing;
+use crate::session_desk::Held;
 use nephila_model::{Claim, Hop, RequestSpec, SiteKey, StatsDelta, Timestamp, UniqueKey};
 use std::time::Instant;
 use url::Url;
@@ -32,6 +33,8 @@ pub struct Visit {
     pub spec: RequestSpec,
     /// The redirects so far.
     pub chain: Vec<Hop>,
+    /// The session that it is fetched by, once it has one.
+    pub session: Option<Held>,
     /// What was counted so far.
     pub stats: StatsDelta,
     /// When it was claimed.
@@ -59,6 +62,7 @@ impl Visit {
             claim,
             site_key,
             suspicion,
+            session: None,
             stats: StatsDelta::default(),
             claimed_at: Instant::now(),
             asked_at: Timestamp::now(),

@@ -6,7 +6,7 @@
 use crate::{FetchError, Redirect};
 use bytes::Bytes;
 use nephila_model::{Header, Method, Page, RequestSpec};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use std::time::Duration;
 use url::{Position, Url};
 
@@ -19,6 +19,8 @@ pub struct Exchange<'a> {
     pub method: Method,
     /// Extra header fields.
     pub headers: &'a [Header],
+    /// A session's cookies for this URL: the value of the `Cookie` field. Not sent where `headers` have such a field.
+    pub cookie: Option<&'a str>,
     /// The body.
     pub payload: Option<&'a Bytes>,
     /// For the whole exchange; `None` means [`crate::FetchConfig::total_timeout`].
@@ -29,7 +31,7 @@ impl<'a> Exchange<'a> {
     /// A plain GET.
     #[must_use]
     pub const fn get(url: &'a Url) -> Self {
-        Self { url, method: Method::Get, headers: &[], payload: None, timeout: None }
+        Self { url, method: Method::Get, headers: &[], cookie: None, payload: None, timeout: None }
     }
 
     /// What a request's spec asks for.
@@ -39,6 +41,7 @@ impl<'a> Exchange<'a> {
             url,
             method: spec.method,
             headers: &spec.headers,
+            cookie: None,
             payload: spec.payload.as_ref(),
             timeout: spec.timeout_millis.map(|millis| Duration::from_millis(millis.into())),
         }
@@ -101,6 +104,12 @@ pub(crate) fn header_map(exchange: &Exchange<'_>) -> Result<HeaderMap, FetchErro
         let value =
             HeaderValue::from_bytes(value.as_bytes()).map_err(|_| invalid(name, "has a control character in its value"))?;
         map.append(field, value);
+    }
+    // What cannot stand in a field is no cookie of ours: jars take none with control characters.
+    if let Some(Ok(cookie)) = exchange.cookie.map(|cookie| HeaderValue::from_bytes(cookie.as_bytes()))
+        && !map.contains_key(COOKIE)
+    {
+        map.insert(COOKIE, cookie);
     }
     Ok(map)
 }

@@ -10,7 +10,7 @@ use crate::resolver::GuardedResolver;
 use crate::{AddressGuard, Exchange, FetchConfig, FetchError, FetchSetupError, Fetched, Phase, Redirect};
 use crate::{cause, charset, meta_refresh, redirect, sniff};
 use nephila_model::{Header, HopKind, Page, Timings};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderValue, SET_COOKIE};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -94,7 +94,9 @@ impl Fetcher {
         if let Some(to) = redirect::target(status, response.headers(), exchange.url)? {
             let body_bytes = body::drain(&mut response).await;
             let timings = Timings { first_byte, total: started.elapsed(), decode: Duration::ZERO };
-            return Ok(Fetched::Redirect(Redirect { status, to, kind: HopKind::HttpRedirect, timings, body_bytes }));
+            let set_cookies = set_cookies(response.headers());
+            let kind = HopKind::HttpRedirect;
+            return Ok(Fetched::Redirect(Redirect { status, to, kind, set_cookies, timings, body_bytes }));
         }
 
         let limits = Limits {
@@ -121,7 +123,8 @@ impl Fetcher {
         Ok(match meta_refresh::target(&page) {
             Some(to) => {
                 let body_bytes = page.body.len() as u64;
-                Fetched::Redirect(Redirect { status, to, kind: HopKind::MetaRefresh, timings, body_bytes })
+                let (kind, set_cookies) = (HopKind::MetaRefresh, set_cookies(response.headers()));
+                Fetched::Redirect(Redirect { status, to, kind, set_cookies, timings, body_bytes })
             }
             None => Fetched::Page(page),
         })
@@ -138,6 +141,10 @@ impl Fetcher {
             Err(_) => Err(FetchError::Timeout { host: host.to_owned(), phase: Phase::Read, after: self.config.read_timeout }),
         }
     }
+}
+
+fn set_cookies(map: &HeaderMap) -> Vec<String> {
+    map.get_all(SET_COOKIE).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
 }
 
 fn fields(map: &HeaderMap) -> Vec<Header> {

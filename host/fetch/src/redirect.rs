@@ -20,6 +20,8 @@ pub struct Redirect {
     pub to: Url,
     /// What kind.
     pub kind: HopKind,
+    /// The values of its `Set-Cookie` fields, in order.
+    pub set_cookies: Vec<String>,
     /// Where the time went.
     pub timings: Timings,
     /// Bytes of its body that were read.
@@ -159,7 +161,8 @@ mod tests {
             user_data: Some("1".to_owned()),
             ..RequestSpec::default()
         };
-        let redirect = Redirect { status, to: url(to), kind, timings: Timings::default(), body_bytes: 0 };
+        let redirect =
+            Redirect { status, to: url(to), kind, set_cookies: Vec::new(), timings: Timings::default(), body_bytes: 0 };
         follow(&spec, &url("http://example.com/"), &redirect)
     }
 

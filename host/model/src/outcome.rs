@@ -89,15 +89,16 @@ pub enum Verdict {
         /// The URL that answered last, if one did.
         final_url: Option<Url>,
     },
-    /// Redirected to another site: the same row goes to that site's queue, with its method and headers as they now are.
+    /// Redirected to another site: the same row goes to that site's queue, with its method and headers as they now are. Or back to its own
+    /// site's queue, in its place of the order, because the site blocked its session: that is no retry.
     Moved {
         /// Where it goes on.
         url: Url,
         /// Whom it troubles now.
         site: SiteKey,
-        /// The redirects so far, this one included.
+        /// The redirects so far, the last one included.
         chain: Vec<Hop>,
-        /// The request as the redirect leaves it (a 303 makes a GET of a POST).
+        /// The request as it goes on (a 303 makes a GET of a POST).
         spec: Box<crate::RequestSpec>,
     },
 }

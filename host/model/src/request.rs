@@ -111,6 +111,10 @@ pub struct RequestSpec {
     /// The session that must serve it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// How often it was tried with another session because a site had blocked the one before. Kept here, and not in a column, since
+    /// few requests ever have one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub session_rotations: u32,
     /// What fetches it.
     #[serde(skip_serializing_if = "Renderer::is_http")]
     pub renderer: Renderer,
@@ -129,6 +133,12 @@ pub struct RequestSpec {
     /// JSON object for fields of later versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_json: Option<String>,
+}
+
+// As serde asks for it.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes what it asks about by reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl RequestSpec {

@@ -19,6 +19,9 @@ pub enum Counter {
     Refused(String),
     /// Retries (each one, not requests that had some).
     Retries,
+    /// Tries with another session, because a site had blocked the one before (Crawlee: `session_rotation_count`, over all requests). They
+    /// are no retries.
+    SessionRotations,
     /// Requests that ended (finished or failed) after this many retries (Crawlee: `retryHistogram`).
     EndedAfterRetries(u32),
     /// Fetches made, each redirect hop counted.
@@ -54,6 +57,7 @@ impl fmt::Display for Counter {
             Self::Skipped(reason) => write!(f, "skipped:{reason}"),
             Self::Refused(reason) => write!(f, "refused:{reason}"),
             Self::Retries => f.write_str("retries"),
+            Self::SessionRotations => f.write_str("session-rotations"),
             Self::EndedAfterRetries(count) => write!(f, "ended-after-retries:{count}"),
             Self::Fetches => f.write_str("fetches"),
             Self::Items => f.write_str("items"),
@@ -80,6 +84,7 @@ impl Counter {
                 "finished" => Self::Finished,
                 "failed" => Self::Failed,
                 "retries" => Self::Retries,
+                "session-rotations" => Self::SessionRotations,
                 "fetches" => Self::Fetches,
                 "items" => Self::Items,
                 "body-bytes" => Self::BodyBytes,
@@ -182,6 +187,7 @@ mod tests {
             Counter::Skipped(text()),
             Counter::Refused(text()),
             Counter::Retries,
+            Counter::SessionRotations,
             Counter::EndedAfterRetries(3),
             Counter::Fetches,
             Counter::Items,

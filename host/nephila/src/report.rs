@@ -61,6 +61,7 @@ impl<'a> Shown<'a> {
             "requestsSkipped": self.by(|counter| match counter { Counter::Skipped(reason) => Some(reason.clone()), _ => None }),
             "requestsRefused": self.by(|counter| match counter { Counter::Refused(reason) => Some(reason.clone()), _ => None }),
             "requestsRetries": get(Counter::Retries),
+            "requestsSessionRotations": get(Counter::SessionRotations),
             "retryHistogram": self.retry_histogram(),
             "fetches": get(Counter::Fetches),
             "bodyBytes": get(Counter::BodyBytes),
@@ -124,6 +125,9 @@ impl<'a> Shown<'a> {
             rows.push(("refused", listed(refused)));
         }
         rows.push(("retries", format!("{} {:?}", get(Counter::Retries), self.retry_histogram())));
+        if get(Counter::SessionRotations) > 0 {
+            rows.push(("sessions", format!("{} rotations, where a site blocked one", get(Counter::SessionRotations))));
+        }
         rows.push(("items", get(Counter::Items).to_string()));
         for (name, count) in self.by(|counter| match counter {
             Counter::ItemsOf(name) => Some(name.clone()),

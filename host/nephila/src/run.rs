@@ -9,8 +9,8 @@ use crate::voice::{note, put};
 use crate::{happenings, outputs, plugins, progress_line, resources, runs, signals, voice};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
-    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, MANIFEST_MEMORY, SETTINGS, StopOrder, Stopper,
-    note_late_steps, out_of_patience, run as crawl,
+    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, MANIFEST_MEMORY, Sessions, StopOrder, Stopper,
+    all_settings, note_late_steps, out_of_patience, run as crawl,
 };
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
 use nephila_model::{CrawlerId, NewRequest, Profile, Shard, Timestamp, parse_target};
@@ -50,6 +50,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
         let (least, most) = (settings.min_concurrency, settings.concurrency);
         bail!("min-concurrency is {least}, and concurrency (-c) only {most}; lower the one or raise the other");
     }
+    check_sessions(&settings, &plugin)?;
     let crawler_id = crawler_id(&options, &plugin)?;
     let fetcher = Fetcher::new(fetch_config(&settings, &starts, &options))?;
     let starts = start_requests(starts, &plugin, &settings)?;
@@ -84,6 +85,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
         fetcher: Arc::new(fetcher),
         settings: Arc::clone(&settings),
         call_settings,
+        block_rules: Vec::new(),
         starts,
         stop: stop.clone(),
         progress,
@@ -197,6 +199,21 @@ fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Res
     Ok(())
 }
 
+// What makes sessions says what they are: the limits, or the plugin.
+fn check_sessions(settings: &CrawlSettings, plugin: &Plugin) -> Result<()> {
+    let sessions = &settings.sessions;
+    if sessions.used == Sessions::None {
+        return Ok(());
+    }
+    if plugin.entry_points().sessions && sessions.has_limits() {
+        bail!(
+            "plugin {} makes its sessions itself (its entry point `sessions`), and limits of sessions were given too; leave out session-max-age, session-max-uses, session-max-error-score, session-error-score-decrement and session-blocked-statuses, or give session-pool=no",
+            plugin.name()
+        );
+    }
+    Ok(sessions.pool(Vec::new()).check()?)
+}
+
 fn crawler_id(options: &RunOptions, plugin: &Plugin) -> Result<CrawlerId> {
     let id = options.id.as_deref().unwrap_or_else(|| plugin.name());
     CrawlerId::new(id).with_context(|| format!("--id {id}: use 1 to 128 letters, digits, dots, underscores and hyphens"))
@@ -254,7 +271,7 @@ fn call_settings(settings: &CrawlSettings, input: &str) -> CallSettings {
     let shown = |name: &'static str| settings.show(name).map(|value| (name.to_owned(), json_of(&value)));
     CallSettings {
         input_json: input.to_owned(),
-        settings: SETTINGS.iter().filter_map(|setting| shown(setting.name)).collect::<BTreeMap<_, _>>(),
+        settings: all_settings().filter_map(|setting| shown(setting.name)).collect::<BTreeMap<_, _>>(),
         max_depth: settings.max_depth,
         site_by: settings.site_by,
         max_retries: settings.max_retries,

@@ -86,11 +86,19 @@ impl CookieJar {
         }
     }
 
-    /// The value of the `Cookie` header field for a request to `url`; `None` if no cookie is for it. Longer paths come first, and among
-    /// equals what was made first (RFC 6265, section 5.4).
+    /// The value of the `Cookie` header field for a request to `url`; `None` if no cookie is for it.
     #[must_use]
     pub fn header(&self, url: &Url, now: Timestamp) -> Option<String> {
-        let host = url.host_str()?;
+        let sent = self.cookies_for(url, now);
+        let pairs: Vec<String> = sent.into_iter().map(|cookie| format!("{}={}", cookie.key.name, cookie.value)).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+
+    /// The cookies that go with a request to `url`. Longer paths come first, and among equals what was made first (RFC 6265,
+    /// section 5.4).
+    #[must_use]
+    pub fn cookies_for(&self, url: &Url, now: Timestamp) -> Vec<&Cookie> {
+        let Some(host) = url.host_str() else { return Vec::new() };
         let is_secure = url.scheme() == "https";
         let is_domain = matches!(url.host(), Some(Host::Domain(_)));
         let is_sent = |cookie: &Cookie| {
@@ -102,8 +110,7 @@ impl CookieJar {
         let mut sent: Vec<&Cookie> =
             domains_of(host).flat_map(|domain| self.of(domain)).filter(|cookie| is_sent(cookie)).collect();
         sent.sort_by_key(|cookie| (std::cmp::Reverse(cookie.key.path.len()), cookie.created_at));
-        let pairs: Vec<String> = sent.into_iter().map(|cookie| format!("{}={}", cookie.key.name, cookie.value)).collect();
-        (!pairs.is_empty()).then(|| pairs.join("; "))
+        sent
     }
 
     /// The cookies that have not ended, by domain, path and name.

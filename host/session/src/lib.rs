@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ask;
 mod cookie_date;
 pub mod crawlee;
 mod errand;
@@ -38,6 +39,7 @@ mod session_use;
 mod set_cookie;
 mod settings;
 
+pub use ask::{SessionSight, UseAsk, UseWord};
 pub use errand::{Creation, Errand, Reservation};
 pub use error::{AddError, BoundError, CheckoutError};
 pub use jar::CookieJar;

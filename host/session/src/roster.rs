@@ -7,7 +7,7 @@
 
 use crate::jar::CookieJar;
 use crate::settings::{ReuseStrategy, Sharing};
-use nephila_model::{SessionDelta, SessionId, SessionRecord, Timestamp, Unusable, UseNumber, UseRange};
+use nephila_model::{SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp, Unusable, UseNumber, UseRange};
 use std::collections::{HashMap, VecDeque};
 
 /// A session in memory.
@@ -209,7 +209,9 @@ impl Roster {
         let before = entry.record.unusable(now);
         entry.in_hand = entry.in_hand.saturating_sub(1);
         entry.record.apply(delta);
-        let after = entry.record.unusable(now);
+        // A score that is too high is the reason, also where it is known already that it retires the session.
+        let blocked = blocked(&entry.record).filter(|_| before.is_none());
+        let after = blocked.or_else(|| entry.record.unusable(now));
         if matches!(after, Some(Unusable::Blocked { .. })) {
             // For good: what other uses say later does not bring it back.
             entry.record.retired = true;
@@ -220,6 +222,16 @@ impl Roster {
             None => self.free(&delta.session),
         }
         after.filter(|_| before.is_none())
+    }
+
+    /// Whether the session's error score would reach its maximum if a use ended like this.
+    pub(crate) fn would_block(&self, delta: &SessionDelta) -> bool {
+        self.entries.get(&delta.session).is_some_and(|entry| {
+            let SessionSettings { max_error_score, error_score_decrement, .. } = entry.record.settings;
+            let mut uses = entry.record.uses.clone();
+            uses.mark(delta.number, delta.mark, error_score_decrement);
+            uses.score(error_score_decrement) >= max_error_score
+        })
     }
 
     /// A use that never began goes back, and may be taken again.
@@ -284,4 +296,9 @@ impl Roster {
             self.entries.remove(id);
         }
     }
+}
+
+fn blocked(record: &SessionRecord) -> Option<Unusable> {
+    let (score, max) = (record.score(), record.settings.max_error_score);
+    (score >= max).then_some(Unusable::Blocked { score, max })
 }

@@ -1,9 +1,11 @@
 //! A use of a session: what one fetch attempt has of it.
 //!
 //! Decision: what a use learns (cookies, a score) counts in memory at once, since other requests of the session go on meanwhile, and
-//! becomes durable with the outcome of its page: [`SessionUse::finish`] gives the delta for it. A use that is dropped without that
-//! frees its session and counts as used: it may have reached the site.
+//! becomes durable with the outcome of its page: [`SessionUse::finish`] gives the delta for it. Where the outcome may be refused and made
+//! anew, [`SessionUse::draft`] gives it before the end, and [`SessionUse::end`] comes behind the commit. A use that is dropped without
+//! either frees its session and counts as used: it may have reached the site.
 
+use crate::ask::{SessionSight, UseAsk, UseWord};
 use crate::pool::SessionPool;
 use crate::rules::{Answer, Judgement};
 use crate::settings::{InvalidSetting, check_user_data};
@@ -147,16 +149,61 @@ impl SessionUse {
         self.delta.retired
     }
 
+    /// The session, to look at while the use goes on.
+    #[must_use]
+    pub fn sight(&self) -> SessionSight {
+        SessionSight::new(self.pool.clone(), self.delta.session.clone())
+    }
+
+    /// What this use would give if it ended now, with what is asked of it: for an outcome, which may be refused and made anew.
+    /// `otherwise` is how it did, unless somebody has said so. Nothing changes by it, and the session stays in hand. User data that are no
+    /// JSON object, or too large, are passed over ([`check_user_data`]).
+    #[must_use]
+    pub fn draft(&self, otherwise: UseMark, ask: &UseAsk, now: Timestamp) -> SessionDelta {
+        let mut delta = self.delta.clone();
+        delta.mark = match ask.word {
+            Some(UseWord::Good) => UseMark::Good,
+            Some(UseWord::Bad) => UseMark::Bad,
+            Some(UseWord::Retire) | None => self.marked.unwrap_or(otherwise),
+        };
+        delta.retired |= ask.word == Some(UseWord::Retire);
+        if let Some(user_data) = ask.user_data.as_ref().filter(|json| check_user_data(json).is_ok()) {
+            delta.user_data = Some(user_data.clone());
+        }
+        let mut changes = self.changes.clone();
+        self.pool.with(|roster| {
+            // For good: what other uses say later does not bring it back.
+            delta.retired |= roster.would_block(&delta);
+            if let Some(entry) = roster.get(&delta.session).filter(|_| !ask.set_cookies.is_empty()) {
+                let mut jar = entry.jar.clone();
+                for (url, field) in &ask.set_cookies {
+                    let news = jar.receive(url, [field.as_str()], now, delta.number);
+                    changes.extend(news.into_iter().map(|change| (change.key().clone(), change)));
+                }
+            }
+        });
+        delta.cookies = changes.into_values().collect();
+        delta.cookies.sort_unstable_by_key(|change| change.version);
+        delta
+    }
+
+    /// The use has ended with what it gave ([`SessionUse::draft`]). The session is free.
+    pub fn end(mut self, mut delta: SessionDelta, now: Timestamp) -> Finished {
+        self.end = End::Done;
+        let ended = self.pool.with(|roster| {
+            if let Some(entry) = roster.get_mut(&delta.session) {
+                delta.cookies.iter().for_each(|change| entry.jar.apply(change));
+            }
+            roster.end(&mut delta, now)
+        });
+        Finished { delta, ended }
+    }
+
     /// The use has ended: `otherwise` is how it did, unless somebody has said so ([`SessionUse::mark`]). The session is free.
     #[must_use]
-    pub fn finish(mut self, otherwise: UseMark, now: Timestamp) -> Finished {
-        self.end = End::Done;
-        let mut delta = self.delta.clone();
-        delta.mark = self.marked.unwrap_or(otherwise);
-        delta.cookies = std::mem::take(&mut self.changes).into_values().collect();
-        delta.cookies.sort_unstable_by_key(|change| change.version);
-        let ended = self.pool.with(|roster| roster.end(&mut delta, now));
-        Finished { delta, ended }
+    pub fn finish(self, otherwise: UseMark, now: Timestamp) -> Finished {
+        let delta = self.draft(otherwise, &UseAsk::default(), now);
+        self.end(delta, now)
     }
 
     /// The use has never begun: nothing was sent to any site. It may be taken by another request.

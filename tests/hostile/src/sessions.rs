@@ -5,8 +5,25 @@ use nephila_sdk::raw;
 use nephila_sdk::serde_json::{Value, json};
 
 /// Does on a page what the word says.
-pub(crate) fn on_page(word: &str) -> HandlerResult {
+pub(crate) fn on_page(word: &str, call: &Call) -> HandlerResult {
     match word {
+        "session-bind" => {
+            push_id(call)?;
+            bind(&session::id()?)
+        }
+        "session-bind-gone" => bind("no-such-session"),
+        "session-id" => push_id(call),
+        "session-retire" => {
+            session::retire()?;
+            push_id(call)?;
+            crate::well_behaved(call)
+        }
+        "session-cookie" => {
+            push_id(call)?;
+            session::set_cookies(["visitor=planted; Path=/"])?;
+            session::set_user_data(&json!({ "seen": call.request().url }))?;
+            crate::well_behaved(call)
+        }
         "session" => everything(),
         "session-then-fatal" => {
             changes()?;
@@ -25,6 +42,17 @@ pub(crate) fn on_page(word: &str) -> HandlerResult {
         "session-flood" => (0..10_000_u32).try_for_each(|turn| session::set_cookies([format!("c{turn}=1")])),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }
+}
+
+/// Asks for ten pages by one session.
+fn bind(id: &str) -> HandlerResult {
+    let bound = |n: u32| Request::get(format!("/?bound={n}")).label("session-id").session(id);
+    enqueue((0..10).map(bound))?;
+    Ok(())
+}
+
+fn push_id(call: &Call) -> HandlerResult {
+    dataset::push(&json!({ "page": call.request().url, "session": session::id()?, "data": session::user_data::<Value>()? }))
 }
 
 /// Everything that can be asked of a session, before and after it was changed.

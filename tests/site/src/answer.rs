@@ -5,13 +5,15 @@ use crate::body::SiteBody;
 use crate::config::Switches;
 use crate::faults::{Detour, Fate, Faults, Trouble};
 use crate::files::{FileAnswer, Folder};
+use crate::gate::Gate;
 use crate::pages::{Found, Origin, Pages};
 use crate::plan;
 use crate::prepared::{HTML, Prepared};
 use crate::stats::Counters;
 use bytes::Bytes;
 use hyper::header::{
-    ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, VARY,
+    ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+    SET_COOKIE, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use std::sync::Arc;
@@ -23,6 +25,7 @@ pub(crate) struct State {
     pub origin: Origin,
     pub served: Served,
     pub counters: Counters,
+    pub gate: Option<Gate>,
 }
 
 pub(crate) enum Served {
@@ -33,6 +36,7 @@ pub(crate) enum Served {
 impl State {
     pub fn reset(&self) {
         self.counters.reset();
+        self.gate.iter().for_each(Gate::reset);
         if let Served::Pages { faults, .. } = &self.served {
             faults.reset();
         }
@@ -60,6 +64,24 @@ impl State {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
+        let ticket = self
+            .gate
+            .as_ref()
+            .map(|gate| gate.admit(request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok())));
+        let mut response = match &ticket {
+            Some(ticket) if ticket.blocked => self.status_page(StatusCode::FORBIDDEN),
+            _ => self.inside(&request).await,
+        };
+        if let Some(cookie) = ticket.and_then(|ticket| ticket.new_cookie) {
+            insert(&mut response, SET_COOKIE, &cookie);
+        }
+        response
+    }
+
+    // Behind the gate.
+    async fn inside<B>(&self, request: &Request<B>) -> Response<SiteBody> {
+        let uri = request.uri();
+        let target = uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(code) = assigned(&self.switches.status, uri.path(), target) {
             return self.status_page(StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
         }
@@ -67,8 +89,8 @@ impl State {
             Served::Files(folder) => self.file(folder, request.method(), uri.path(), uri.query()).await,
             Served::Pages { pages, faults } => match pages.find(uri.path()) {
                 None => self.status_page(StatusCode::NOT_FOUND),
-                Some(Found::Asset(asset)) => self.content(&request, &asset, false),
-                Some(Found::Page(id)) => self.page(&request, pages, faults, id),
+                Some(Found::Asset(asset)) => self.content(request, &asset, false),
+                Some(Found::Page(id)) => self.page(request, pages, faults, id),
             },
         }
     }

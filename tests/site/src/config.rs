@@ -104,6 +104,12 @@ pub struct Switches {
     /// Compress for clients that accept gzip
     #[arg(long)]
     pub gzip: bool,
+    /// Give each visitor a cookie, and count by it
+    #[arg(long)]
+    pub visitors: bool,
+    /// Block every Nth request with 403, and count who comes again; needs --visitors
+    #[arg(long, value_name = "N", requires = "visitors")]
+    pub block_every: Option<u64>,
 }
 
 impl Default for Switches {
@@ -124,6 +130,8 @@ impl Default for Switches {
             status: Vec::new(),
             slow: Vec::new(),
             gzip: false,
+            visitors: false,
+            block_every: None,
         }
     }
 }
@@ -192,6 +200,7 @@ impl Switches {
         for (name, ratio) in ratios {
             ensure((0.0..=1.0).contains(&ratio), &format!("{name} must be between 0 and 1, not {ratio}"))?;
         }
+        ensure(self.block_every != Some(0), "--block-every must be at least 1")?;
         for code in self.status.iter().map(|(_, code)| *code).chain([self.fail_status]) {
             ensure((200..=599).contains(&code), &format!("a status must be between 200 and 599, not {code}"))?;
         }

@@ -9,6 +9,7 @@ use crate::config::{Content, SiteConfig};
 use crate::error::SiteError;
 use crate::faults::Faults;
 use crate::files::Folder;
+use crate::gate::{Gate, GateStats};
 use crate::heavy::Heavy;
 use crate::mesh::Mesh;
 use crate::pages::{Origin, Pages};
@@ -58,7 +59,8 @@ impl Site {
                 Served::Pages { pages: Pages::Heavy(heavy), faults: Box::new(faults) }
             }
         };
-        let state = Arc::new(State { switches, origin, served, counters: Counters::new() });
+        let gate = switches.visitors.then(|| Gate::new(switches.block_every));
+        let state = Arc::new(State { switches, origin, served, counters: Counters::new(), gate });
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(serve(listener, Arc::clone(&state), stopped));
         Ok(Running { address, state, stop, task })
@@ -98,6 +100,11 @@ impl Running {
     /// What it was asked so far.
     pub fn stats(&self) -> Stats {
         self.state.counters.stats(true)
+    }
+
+    /// What its gate has seen; nothing if it does not know its visitors.
+    pub fn gate(&self) -> GateStats {
+        self.state.gate.as_ref().map(Gate::stats).unwrap_or_default()
     }
 
     /// Zeroes the statistics and the tries of failing and broken pages.

@@ -73,3 +73,19 @@ async fn a_meta_refresh_is_a_redirect_of_its_own_kind() {
     assert_eq!(page(&fetcher, &redirect.to).await.status, 200);
     assert_eq!(page(&fetcher, &server.url("/c")).await.status, 404);
 }
+
+#[tokio::test]
+async fn the_cookies_that_a_redirect_sets_come_with_it() {
+    let server = Server::start(|request| match request.split(' ').nth(1) {
+        Some("/moved") => Answer::Send(response(302, "Location: /next\r\nSet-Cookie: a=1; Path=/\r\nset-cookie: b=2\r\n", b"")),
+        _ => Answer::Send(response(
+            200,
+            "Content-Type: text/html\r\nSet-Cookie: c=3\r\n",
+            b"<meta http-equiv=refresh content='0; url=/next'>",
+        )),
+    })
+    .await;
+    let fetcher = fetcher(config());
+    assert_eq!(redirect(&fetcher, &server.url("/moved")).await.set_cookies, ["a=1; Path=/", "b=2"]);
+    assert_eq!(redirect(&fetcher, &server.url("/refresh")).await.set_cookies, ["c=3"]);
+}

@@ -33,6 +33,25 @@ async fn a_plain_request_introduces_itself_and_says_no_more_than_it_must() {
 }
 
 #[tokio::test]
+async fn a_sessions_cookies_are_sent_unless_the_request_has_its_own() {
+    let server = Server::always(|| html("")).await;
+    let (fetcher, url) = (fetcher(config()), server.url("/"));
+    let own = [header("Cookie", "own=1")];
+    let with = |headers, cookie| Exchange { headers, cookie, ..Exchange::get(&url) };
+    for exchange in
+        [with(&[][..], Some("a=1; b=2")), with(&own[..], Some("a=1")), with(&[][..], Some("a=\n")), with(&[][..], None)]
+    {
+        fetcher.fetch(&exchange).await.expect("a page");
+    }
+    let sent: Vec<Vec<String>> = server
+        .requests()
+        .iter()
+        .map(|request| lines(request).into_iter().filter(|line| line.starts_with("cookie")).collect())
+        .collect();
+    assert_eq!(sent, [vec!["cookie: a=1; b=2"], vec!["cookie: own=1"], vec![], vec![]]);
+}
+
+#[tokio::test]
 async fn method_headers_and_payload_are_sent_as_given() {
     let server = Server::always(|| html("")).await;
     let fetcher = fetcher(FetchConfig { user_agent: "Shelob/1 (+https://example.com)".to_owned(), ..config() });

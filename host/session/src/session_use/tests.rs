@@ -58,3 +58,46 @@ fn a_judgement_retires_and_the_last_mark_counts() {
     assert!(matches!(blocked.judge(&answer(403)), Judgement::Blocked(_)));
     assert!(blocked.finish(UseMark::Bad, NOW).delta.retired);
 }
+
+#[test]
+fn a_draft_changes_nothing_until_the_use_ends_with_it() {
+    let url = Url::parse("http://a.example/").expect("a URL");
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
+    let mut taken = given.take();
+    taken.receive(&url, ["a=1"], NOW);
+    let set_cookies = vec![(url.clone(), "b=2".to_owned()), (url.clone(), "c=3; Domain=other.example".to_owned())];
+    let ask = UseAsk { word: Some(UseWord::Bad), user_data: Some("{\"n\":1}".to_owned()), set_cookies };
+    let (draft, sight) = (taken.draft(UseMark::Good, &ask, NOW), taken.sight());
+    assert_eq!((draft.mark, draft.retired, draft.user_data.as_deref()), (UseMark::Bad, false, Some("{\"n\":1}")));
+    assert_eq!(draft.cookies.iter().map(|change| change.key().name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(taken.cookie_header(&url, NOW).as_deref(), Some("a=1"));
+    assert_eq!((sight.id(), sight.user_data().as_str()), (taken.id(), "{}"));
+    let names = |set: &[(Url, String)]| sight.cookies_for(&url, set, NOW).into_iter().map(|c| c.key.name).collect::<Vec<_>>();
+    assert_eq!((names(&[]), names(&ask.set_cookies)), (vec!["a".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
+    // It is made anew, since its outcome was refused.
+    let again = taken.draft(UseMark::Good, &UseAsk { word: Some(UseWord::Retire), ..ask }, NOW);
+    assert_eq!((again.mark, again.retired, again.cookies.len()), (UseMark::Good, true, 2));
+    let finished = taken.end(again, NOW);
+    assert_eq!(finished.ended, Some(Unusable::Retired));
+    assert_eq!((sight.user_data().as_str(), given.take().cookie_header(&url, NOW)), ("{}", None), "it is gone");
+}
+
+#[test]
+fn of_what_is_asked_the_later_word_holds_and_retiring_is_final() {
+    let word = |word| UseAsk { word, ..UseAsk::default() };
+    use UseWord::{Bad, Good, Retire};
+    assert_eq!(word(Some(Good)).then(word(Some(Bad))).word, Some(Bad));
+    assert_eq!(word(Some(Good)).then(word(None)).word, Some(Good));
+    assert_eq!(word(Some(Retire)).then(word(Some(Good))).word, Some(Retire));
+}
+
+#[test]
+fn the_use_that_reaches_the_maximum_score_says_so_in_its_draft() {
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
+    for _ in 0..2 {
+        let taken = given.take();
+        assert!(!taken.draft(UseMark::Bad, &UseAsk::default(), NOW).retired);
+        drop(taken.finish(UseMark::Bad, NOW));
+    }
+    assert!(given.take().draft(UseMark::Bad, &UseAsk::default(), NOW).retired);
+}
