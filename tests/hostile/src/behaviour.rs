@@ -89,7 +89,7 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
 fn skew(call: &Call) -> HandlerResult {
     let url = &call.request().url;
     let number: u32 = url.rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or(0);
-    let key = |number: u32| format!("pair-{}-{}", number / 2, if number % 2 == 0 { "a" } else { "b" });
+    let key = |number: u32| format!("pair-{}-{}", number / 2, if number.is_multiple_of(2) { "a" } else { "b" });
     if state::get::<bool>(&key(number ^ 1))?.is_none() {
         state::set(&key(number), &true)?;
     }
