@@ -1,6 +1,7 @@
 //! How many requests may be in flight. Crawlee: the decisions of its `AutoscaledPool`.
 //!
-//! Decision: it starts at the most, which is what the user asked for, and shrinks only for a reason. Memory and a storage that
+//! Decision: it starts at the most, which is what the user asked for (or below, where memory might not bear it: `warm_up`), and shrinks
+//! only for a reason. Memory and a storage that
 //! refuses are reasons at once (`brake`). For all else it asks the only question that matters: would fewer do as much, or more do more?
 //! It tries, one stride at a time, and compares throughput; a busy processor, a late event loop, or a throughput that is no longer what it
 //! was (which, with the same number in flight, is a latency that has risen or fallen) are occasions to try, not reasons to shrink. A round
@@ -18,11 +19,15 @@ mod round;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod warm_up;
+
+pub use self::warm_up::first_concurrency;
 
 use self::brake::Brake;
 use self::measure::{LATE, Measure, Rate};
 use self::round::{Effort, Round};
 use self::trial::{Heading, Outcome, Trial};
+use self::warm_up::{Step, WarmUp};
 use crate::decision::{Decision, Reason};
 use crate::settings::Bounds;
 use crate::snapshotter::{MemoryState, Snapshotter};
@@ -92,6 +97,8 @@ pub struct Controller {
     limit: usize,
     reason: Reason,
     brake: Brake,
+    /// As long as it has not come to the most, or to what memory bears.
+    warm_up: Option<WarmUp>,
     /// Until then, what was begun at another concurrency is still on its way.
     settling: Option<Instant>,
     measure: Measure,
@@ -110,11 +117,20 @@ impl Controller {
     /// Starts at the most that `bounds` allow.
     #[must_use]
     pub fn new(bounds: Bounds, now: Instant) -> Self {
+        Self::starting_with(bounds, bounds.most(), now)
+    }
+
+    /// Starts with `first` (see [`first_concurrency`]), or with what is nearest to it within `bounds`, and goes up to the most as
+    /// samples of memory show that there is room.
+    #[must_use]
+    pub fn starting_with(bounds: Bounds, first: usize, now: Instant) -> Self {
+        let limit = bounds.clamp(first);
         Self {
             bounds,
-            limit: bounds.most(),
+            limit,
             reason: Reason::Start,
             brake: Brake::new(),
+            warm_up: (limit < bounds.most()).then(WarmUp::default),
             settling: Some(now + SETTLING.0),
             measure: Measure::default(),
             usual: None,
@@ -137,14 +153,32 @@ impl Controller {
     /// Looks again. To be called about once a second, and whenever there is a new sample of memory.
     pub fn tick(&mut self, now: Instant, seen: &Observations) -> Decision {
         if let Some((limit, reason)) = self.brake.press(now, self.limit, seen, self.bounds) {
-            (self.trial, self.round) = (None, None);
+            (self.trial, self.round, self.warm_up) = (None, None, None);
             self.rest = REST;
             self.next_round = now + REST;
             self.change(now, limit, reason);
         } else if self.has_settled(now, seen) {
-            self.look(now, seen);
+            match &mut self.warm_up {
+                Some(warm_up) => {
+                    let step = warm_up.step(now, self.limit, seen, &self.brake);
+                    self.warm(now, seen, step);
+                }
+                None => self.look(now, seen),
+            }
         }
         self.decision()
+    }
+
+    fn warm(&mut self, now: Instant, seen: &Observations, step: Step) {
+        self.measure.add(&seen.work);
+        if let Step::To(limit) = step {
+            self.change(now, self.bounds.clamp(limit), Reason::WarmingUp);
+        }
+        if step == Step::End || self.limit == self.bounds.most() {
+            self.warm_up = None;
+            // What was looked for in the meantime was not measured.
+            self.next_round = self.next_round.max(now + REST);
+        }
     }
 
     fn change(&mut self, now: Instant, limit: usize, reason: Reason) {

@@ -14,8 +14,10 @@ pub struct Decision {
 /// Why the concurrency is what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// It is where it started: the most that is allowed.
+    /// It is where it started: the most that is allowed, or what memory bears for certain.
     Start,
+    /// More, since memory has room.
+    WarmingUp,
     /// Memory is over its limit.
     MemoryOver,
     /// Memory is about to run out.
@@ -44,6 +46,7 @@ impl Reason {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Start => "start",
+            Self::WarmingUp => "warming-up",
             Self::MemoryOver => "memory-over",
             Self::MemoryCritical => "memory-critical",
             Self::ClientErrors => "client-errors",
@@ -62,7 +65,8 @@ impl Reason {
 impl Display for Reason {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
-            Self::Start => "as many as allowed",
+            Self::Start => "as many as allowed, or as memory bears for certain",
+            Self::WarmingUp => "memory has room for more",
             Self::MemoryOver => "memory is over its limit",
             Self::MemoryCritical => "memory is about to run out",
             Self::ClientErrors => "the storage is overloaded",

@@ -41,7 +41,7 @@ mod system_info;
 mod vitals;
 mod workload;
 
-pub use controller::{Controller, Observations};
+pub use controller::{Controller, Observations, first_concurrency};
 pub use decision::{Decision, Reason};
 pub use probe::{Delay, EventLoopProbe, PROBE_PERIOD};
 pub use rate::TaskRate;

@@ -7,7 +7,7 @@
 use crate::settings::CrawlSettings;
 use nephila_autoscale::{
     AutoscaleSettings, Bounds, Controller, Decision, Demand, EventLoopProbe, Observations, Snapshotter, SystemInfo, TaskRate,
-    Workload,
+    Workload, first_concurrency,
 };
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -34,11 +34,20 @@ pub struct AutoscaledPool {
 }
 
 impl AutoscaledPool {
-    /// At the most that the settings allow. To be called on the crawl's runtime, whose delay is measured.
-    pub fn new(load: Load, settings: &CrawlSettings, now: Instant) -> Self {
-        let controller = Controller::new(bounds(settings), now);
+    /// At the most that the settings allow, or at what memory bears for certain. To be called on the crawl's runtime, whose delay is
+    /// measured.
+    pub fn new(mut load: Load, settings: &CrawlSettings, now: Instant) -> Self {
+        let mut snapshots = Snapshotter::new(&load.settings);
+        let sample = *load.samples.borrow_and_update();
+        let controller = match sample {
+            Some(sample) => {
+                snapshots.record_system(now, &sample);
+                Controller::starting_with(bounds(settings), first_concurrency(sample.memory, &load.settings), now)
+            }
+            None => Controller::new(bounds(settings), now),
+        };
         Self {
-            snapshots: Snapshotter::new(&load.settings),
+            snapshots,
             decision: controller.decision(),
             controller,
             workload: Workload::new(now),

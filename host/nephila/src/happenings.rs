@@ -16,8 +16,10 @@ use tokio::sync::watch;
 pub fn install() -> Result<Load> {
     let lookup = |name: &str| std::env::var(name).ok();
     let settings = AutoscaleSettings::from_env(lookup)?;
-    let (sender, samples) = watch::channel(None);
-    let sampler = System { vitals: Vitals::new(&settings), newest: sender };
+    let mut vitals = Vitals::new(&settings);
+    // A crawl that begins before the first interval goes by this one.
+    let (sender, samples) = watch::channel(Some(vitals.sample()));
+    let sampler = System { vitals, newest: sender };
     let config = EventConfig::from_env(lookup)?.with_sampler(sampler);
     let manager = LocalEventManager::new(config).context("the event manager could not be started")?;
     nephila_events::install(manager)?;

@@ -26,7 +26,7 @@ pub(super) fn observations(running: usize, completed: u64) -> Observations {
 }
 
 /// A system whose throughput depends on the concurrency alone, second by second.
-struct Plain {
+pub(super) struct Plain {
     start: Instant,
     second: u64,
     controller: Controller,
@@ -37,6 +37,27 @@ impl Plain {
         let start = Instant::now();
         let bounds = Bounds::new(least.try_into().unwrap(), most.try_into().unwrap()).unwrap();
         Self { start, second: 0, controller: Controller::new(bounds, start) }
+    }
+
+    pub(super) fn starting_with(least: usize, most: usize, first: usize) -> Self {
+        let mut plain = Self::new(least, most);
+        plain.controller = Controller::starting_with(plain.controller.bounds, first, plain.start);
+        plain
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        at(self.start, self.second)
+    }
+
+    pub(super) fn decision(&self) -> (usize, Reason) {
+        let Decision { concurrency, reason } = self.controller.decision();
+        (concurrency, reason)
+    }
+
+    /// Lets a second pass in which this was seen, and says how many may be in flight then.
+    pub(super) fn second(&mut self, seen: &Observations) -> usize {
+        self.second += 1;
+        self.controller.tick(self.now(), seen).concurrency
     }
 
     /// Lets seconds pass and says what was decided in each.
