@@ -6,8 +6,12 @@ use anyhow::{Context, Result};
 use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
-/// Whose interfaces a plugin may import. Anything else, such as WASI, would be refused by the sandbox or cost it dear.
+/// Whose interfaces a plugin may import.
 const CONTRACT: &str = "nephila:crawler/";
+
+/// And of WASI what costs nothing: a plugin that waits for a clock. Of the rest each import means that a toolchain has brought in more
+/// than these plugins want.
+const CLOCKS: [&str; 2] = ["wasi:io/poll@0.2.", "wasi:clocks/monotonic-clock@0.2."];
 
 /// What a component asks for and offers, by name.
 #[derive(Debug, Default)]
@@ -48,9 +52,10 @@ pub(crate) fn surface(component: &[u8]) -> Result<Surface> {
 }
 
 impl Surface {
-    /// What is imported beyond the contract.
+    /// What is imported beyond the contract and clocks.
     pub(crate) fn unexpected(&self) -> Vec<&str> {
-        self.imports.iter().map(String::as_str).filter(|name| !name.starts_with(CONTRACT)).collect()
+        let is_expected = |name: &str| name.starts_with(CONTRACT) || CLOCKS.iter().any(|clock| name.starts_with(clock));
+        self.imports.iter().map(String::as_str).filter(|name| !is_expected(name)).collect()
     }
 
     /// One line for people, without the name and version of the contract.

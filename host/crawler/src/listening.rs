@@ -52,6 +52,7 @@ pub struct Listening {
     news: mpsc::Receiver<News>,
     task: JoinHandle<()>,
     at_work: watch::Receiver<AtWork>,
+    pages: watch::Sender<Pages>,
     gone: Gone,
 }
 
@@ -60,6 +61,15 @@ pub struct Listening {
 enum AtWork {
     Yes,
     No,
+}
+
+/// Whether there are pages still to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pages {
+    /// There are, or there may be by themselves.
+    GoOn,
+    /// There are none, unless the listener brings some.
+    Done,
 }
 
 /// Whether it was told that the task has ended by itself.
@@ -75,9 +85,21 @@ impl Listening {
         let (orders, ordered) = mpsc::channel(1);
         let (told, news) = mpsc::channel(NEWS);
         let (working, at_work) = watch::channel(AtWork::No);
-        let hearing = Hearing::new(Arc::clone(line), lease, told, working);
+        let (pages, still) = watch::channel(Pages::GoOn);
+        let hearing = Hearing::new(Arc::clone(line), lease, told, working, still);
         let task = tokio::spawn(hearing.run(ordered));
-        Self { line: Arc::clone(line), orders, news, task, at_work, gone: Gone::Untold }
+        Self { line: Arc::clone(line), orders, news, task, at_work, pages, gone: Gone::Untold }
+    }
+
+    /// There are pages to be done.
+    pub fn pages_go_on(&self) {
+        self.pages.send_if_modified(|pages| std::mem::replace(pages, Pages::GoOn) != Pages::GoOn);
+    }
+
+    /// There are none any more, unless the listener brings some: from here on it hears no more of how the system and the crawl stand,
+    /// which would go on for ever.
+    pub fn pages_are_done(&self) {
+        self.pages.send_replace(Pages::Done);
     }
 
     /// The crawl has begun to work, or events were emitted and are committed.

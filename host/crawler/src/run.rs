@@ -187,6 +187,7 @@ impl Run {
                 self.end(FinishReason::StoreFailed(error.to_string()));
             }
             if !self.flights.is_empty() || self.next_claim().is_some() {
+                self.listening.pages_go_on();
                 self.wait(&mut tick).await;
                 continue;
             }

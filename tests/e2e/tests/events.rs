@@ -100,6 +100,23 @@ async fn a_listener_that_traps_on_each_event_harms_no_page_and_hears_none_twice(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_listener_that_sleeps_longer_than_until_the_next_event_keeps_no_crawl_from_its_end() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["systemInfo", "page"], "hear": "nap", "pages": { "/p/11": "emit-once" } });
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", &input.to_string()])
+        .env("NEPHILA_SYSTEM_INFO_INTERVAL_MILLIS", "50");
+    let report = tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["finishReason"].as_str()), (Some(60), Some("finished")));
+    // What a page emitted is heard all the same.
+    let names: Vec<String> = heard(folder.path())?.into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names.iter().filter(|name| *name == "page").count(), 1, "{names:?}");
+    assert!(names.iter().any(|name| name == "systemInfo"), "{names:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn kill_9_loses_no_event_and_no_update_and_doubles_none() -> Result<()> {
     const MANY: u64 = 400;
     let config = SiteConfig::mesh(usize::try_from(MANY)?, 12, 500).with(Switches { latency_ms: 2, ..Switches::default() });

@@ -68,6 +68,8 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
         "on-flood" => (0..10_000_u32).try_for_each(|turn| events::on(&format!("event-{turn}"))),
         "emit" => events::emit("heard", &payload),
         "loop" => crate::behaviour::spin(),
+        "nap" => doze(event, 1),
+        "sleep" => doze(event, 10),
         "trap" => crate::behaviour::trap(),
         "no-page" => enqueue_links(Links::all()).map(drop),
         "no-session" => session::retire(),
@@ -81,6 +83,11 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
         "read-modify-write" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }
+}
+
+fn doze(event: &Event, seconds: u64) -> HandlerResult {
+    crate::clock::sleep(seconds);
+    count(event)
 }
 
 fn count(event: &Event) -> HandlerResult {

@@ -6,6 +6,7 @@
 //! [`sessions`].
 
 mod behaviour;
+mod clock;
 mod events;
 mod sessions;
 

@@ -5,7 +5,7 @@
 //! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store for a while.
 
 use super::outcome::{Committed, Then, commit};
-use super::{AtWork, News, Order};
+use super::{AtWork, News, Order, Pages};
 use crate::conclude::count_call;
 use crate::line::Line;
 use nephila_events::{Event, EventName, Listener as Told, Subscription};
@@ -59,10 +59,17 @@ pub(super) struct Hearing {
     host_failures: u32,
     phase: Phase,
     working: watch::Sender<AtWork>,
+    pages: watch::Receiver<Pages>,
 }
 
 impl Hearing {
-    pub(super) fn new(line: Arc<Line>, lease: Lease, news: mpsc::Sender<News>, working: watch::Sender<AtWork>) -> Self {
+    pub(super) fn new(
+        line: Arc<Line>,
+        lease: Lease,
+        news: mpsc::Sender<News>,
+        working: watch::Sender<AtWork>,
+        pages: watch::Receiver<Pages>,
+    ) -> Self {
         let listener = line.plugin.listener(Arc::clone(&line.call_settings));
         let (hears, registered, passing) = (BTreeSet::new(), None, mpsc::channel(1));
         Self {
@@ -80,6 +87,7 @@ impl Hearing {
             host_failures: 0,
             phase: Phase::Open,
             working,
+            pages,
         }
     }
 
@@ -239,6 +247,10 @@ impl Hearing {
         if !self.hears.contains(&name) || crawler_of(&event).is_some_and(|crawler| *crawler != *self.line.bulletin.crawler()) {
             return Then::GoOn;
         }
+        // One that needs longer for it than until the next comes would keep the crawl from its end.
+        if self.phase == Phase::Open && *self.pages.borrow() == Pages::Done && comes_again(&event) {
+            return Then::GoOn;
+        }
         self.passed += 1;
         let id = format!("p{}-{}", self.began.as_millis(), self.passed);
         let event = ListenerEvent { id, name, payload: event.payload().to_string(), created_at: Timestamp::now() };
@@ -323,6 +335,11 @@ impl Drop for Hearing {
 
 const fn is_of_manager(name: &EventName) -> bool {
     !matches!(name, EventName::Named(_) | EventName::CrawlStarted | EventName::CrawlFinished)
+}
+
+/// Whether an event comes by the clock, whatever happens.
+const fn comes_again(event: &Event) -> bool {
+    matches!(event, Event::SystemInfo(_) | Event::CrawlerStatus { .. } | Event::PersistState { is_migrating: false })
 }
 
 /// What a call came to.

@@ -46,10 +46,11 @@ impl Run {
             return if *fruitless > 3 { Rest::End(FinishReason::StoreFailed(lost)) } else { Rest::GoOn };
         }
         *fruitless = 0;
-        if hears {
+        if self.line.settings.when_idle == WhenIdle::Wait {
             return Rest::Wait;
         }
-        if self.line.settings.when_idle == WhenIdle::Wait {
+        if hears {
+            self.listening.pages_are_done();
             return Rest::Wait;
         }
         self.finish().await.map_or(Rest::GoOn, Rest::End)
