@@ -42,6 +42,11 @@ pub struct CrawlerStatistics {
     /// Of all last attempts of requests that finished.
     #[serde(rename = "requestTotalFinishedDurationMillis", with = "millis")]
     pub request_total_finished_duration: Duration,
+    /// Attempts that have ended, whatever came of them. Ours: Crawlee has the last one of each request alone.
+    pub requests_attempts: u64,
+    /// Of all of these. Ours, too.
+    #[serde(rename = "requestTotalAttemptsDurationMillis", with = "millis")]
+    pub request_total_attempts_duration: Duration,
     /// When the crawler was started for the first time.
     #[serde(with = "time_or_null")]
     pub crawler_started_at: Option<Timestamp>,
@@ -79,6 +84,7 @@ struct Written<'a> {
     request_total_duration_millis: u64,
     request_avg_failed_duration_millis: Option<u64>,
     request_avg_finished_duration_millis: Option<u64>,
+    request_avg_attempt_duration_millis: Option<u64>,
     requests_total: u64,
 }
 
@@ -106,6 +112,7 @@ impl CrawlerStatistics {
             request_total_duration_millis: rounded(finished.saturating_add(failed)),
             request_avg_failed_duration_millis: average(failed, self.requests_failed),
             request_avg_finished_duration_millis: average(finished, self.requests_finished),
+            request_avg_attempt_duration_millis: average(self.request_total_attempts_duration, self.requests_attempts),
             requests_total: self.requests_finished.saturating_add(self.requests_failed),
         }
     }
@@ -138,6 +145,8 @@ mod tests {
             request_max_duration: Some(Duration::from_millis(3_400)),
             request_total_failed_duration: Duration::from_millis(3_001),
             request_total_finished_duration: Duration::from_millis(45_000),
+            requests_attempts: 100,
+            request_total_attempts_duration: Duration::from_millis(50_040),
             crawler_started_at: Some(Timestamp::from_millis(1_785_585_600_000)),
             crawler_last_started_at: Some(Timestamp::from_millis(1_785_585_660_500)),
             crawler_finished_at: None,
@@ -185,6 +194,9 @@ mod tests {
             "requestAvgFailedDurationMillis": 1_501,
             "requestAvgFinishedDurationMillis": 500,
             "requestsTotal": 92,
+            "requestsAttempts": 100,
+            "requestTotalAttemptsDurationMillis": 50_040,
+            "requestAvgAttemptDurationMillis": 500,
         });
         assert_eq!(written, expected);
         assert_eq!(serde_json::to_value(example().record(&id("7"))).unwrap()["statsId"], 7);

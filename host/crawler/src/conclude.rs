@@ -13,8 +13,8 @@ use crate::retry::{Chance, next_attempt};
 use crate::session_desk::{Seen, asked};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
-    AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec, SessionDelta,
-    SkipReason, StatsDelta, Step, Subject, Timestamp, UseMark, Verdict,
+    AnsweredPage, AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec,
+    SessionDelta, SkipReason, StatsDelta, Step, Subject, Timestamp, UseMark, Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage, SessionView};
 use nephila_session::UseAsk;
@@ -293,17 +293,27 @@ pub fn count_call(line: &Line, stats: &mut StatsDelta, report: &CallReport) {
 fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<SessionDelta>) -> Outcome {
     let mut stats = visit.stats.clone();
     stats.merge(&decision.stats);
+    let mut effects = decision.effects;
     let millis = i64::try_from(visit.claimed_at.elapsed().as_millis()).unwrap_or(i64::MAX);
     match decision.verdict {
-        Verdict::Handled { .. } => stats.add(Counter::FinishedMillis, millis),
-        Verdict::Failed { .. } => stats.add(Counter::FailedMillis, millis),
-        _ => {}
+        Verdict::Handled { .. } => {
+            for counter in [Counter::FinishedMillis, Counter::LeastFinishedMillis, Counter::MostFinishedMillis] {
+                stats.add(counter, millis);
+            }
+        }
+        Verdict::Failed { .. } => {
+            stats.add(Counter::FailedMillis, millis);
+            effects.error_snapshot = visit.answered.as_ref().map(AnsweredPage::snapshot);
+        }
+        Verdict::Retry { .. } | Verdict::Skipped { .. } | Verdict::Moved { .. } => {
+            stats.add(Counter::OtherAttemptMillis, millis);
+        }
     }
     Outcome {
         subject: Subject::Request(visit.claim.request.id),
         lease: visit.claim.lease,
         verdict: Some(decision.verdict),
-        effects: decision.effects,
+        effects,
         stats,
         site_next_allowed: Some(visit.asked_at.plus(line.settings.delay)),
         session,

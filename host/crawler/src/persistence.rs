@@ -10,7 +10,8 @@ use crate::session_desk::SessionDesk;
 use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};
 use nephila_events::{Event, EventName, Events, Listener, ListenerId};
 use nephila_model::{Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
-use nephila_store::{CrawlRecord, StoreError};
+use nephila_store::{CrawlRecord, ErrorSample, ErrorsOf, StoreError};
+use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -75,9 +76,9 @@ impl Drop for Persistence {
 pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<KeyValueWrite>, StoreError> {
     let record = line.store.crawl(line.crawl).await?;
     let statistics = line.store.statistics(line.crawl).await?;
-    let errors = line.store.errors(line.crawl, ERRORS).await?;
-    let errors = errors.into_iter().filter_map(|sample| Some((sample.code.clone(), serde_json::to_value(sample).ok()?)));
-    let shown = CrawlerStatistics { errors: errors.collect(), ..of_crawl(&record, &statistics, finished_at) };
+    let errors = by_code(line.store.errors(line.crawl, ErrorsOf::FailedRequests, ERRORS).await?);
+    let retry_errors = by_code(line.store.errors(line.crawl, ErrorsOf::RetriedAttempts, ERRORS).await?);
+    let shown = CrawlerStatistics { errors, retry_errors, ..of_crawl(&record, &statistics, finished_at) };
     let mut writes = Vec::new();
     match serde_json::to_vec_pretty(&shown.record(&record.crawler_id)) {
         Ok(bytes) => writes.push(json(&RecordKey::statistics(&record.crawler_id), bytes)),
@@ -86,6 +87,10 @@ pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<
     writes.extend(state(line, &record.crawler_id).await?);
     writes.extend(line.sessions.as_ref().and_then(SessionDesk::record));
     Ok(writes)
+}
+
+fn by_code(errors: Vec<ErrorSample>) -> Map<String, Value> {
+    errors.into_iter().filter_map(|sample| Some((sample.code.clone(), serde_json::to_value(sample).ok()?))).collect()
 }
 
 async fn state(line: &Line, crawler: &CrawlerId) -> Result<Option<KeyValueWrite>, StoreError> {
@@ -116,8 +121,12 @@ fn of_crawl(record: &CrawlRecord, statistics: &Statistics, finished_at: Option<T
         requests_finished: get(Counter::Finished),
         requests_failed: get(Counter::Failed),
         requests_retries: get(Counter::Retries),
+        request_min_duration: statistics.find(&Counter::LeastFinishedMillis).map(Duration::from_millis),
+        request_max_duration: statistics.find(&Counter::MostFinishedMillis).map(Duration::from_millis),
         request_total_failed_duration: millis(Counter::FailedMillis),
         request_total_finished_duration: millis(Counter::FinishedMillis),
+        requests_attempts: statistics.attempts(),
+        request_total_attempts_duration: Duration::from_millis(statistics.attempt_millis()),
         crawler_started_at: Some(record.created_at),
         crawler_last_started_at: Some(record.opened_at),
         crawler_finished_at: finished_at,

@@ -2,7 +2,7 @@
 
 use crate::profile_log::ProfileLog;
 use nephila_model::Statistics;
-use nephila_store::{Counts, CrawlRecord, ErrorSample};
+use nephila_store::{Counts, CrawlRecord, ErrorSample, StateExcerpt};
 use std::fmt;
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub enum FinishReason {
     Signal,
     /// A second signal, or the end of the grace; pages in hand were dropped and are pending.
     SignalForced,
+    /// A request failed for good, and `abort-on-error` is set.
+    AbortOnError,
     /// The finish entry point failed, with what it said.
     FinishFailed(String),
     /// Another process has taken the crawl over.
@@ -66,6 +68,7 @@ impl FinishReason {
             Self::StoppedByPlugin(_) => "stopped-by-plugin",
             Self::Signal => "signal",
             Self::SignalForced => "signal-forced",
+            Self::AbortOnError => "abort-on-error",
             Self::FinishFailed(_) => "finish-failed",
             Self::TakenOver => "taken-over",
             Self::StoreFailed(_) => "store-failed",
@@ -83,7 +86,7 @@ impl FinishReason {
             Self::Signal | Self::SignalForced | Self::TakenOver | Self::StoreFailed(_) | Self::OutputFailed(_) => {
                 CrawlStatus::Paused
             }
-            Self::FinishFailed(_) => CrawlStatus::Failed,
+            Self::AbortOnError | Self::FinishFailed(_) => CrawlStatus::Failed,
         }
     }
 }
@@ -98,6 +101,7 @@ impl fmt::Display for FinishReason {
             Self::StoppedByPlugin(reason) => write!(f, "the plugin stopped it: {reason}"),
             Self::Signal => f.write_str("stopped by a signal; the pages in hand were finished"),
             Self::SignalForced => f.write_str("stopped at once; the pages in hand are pending"),
+            Self::AbortOnError => f.write_str("a request failed, and abort-on-error is set; what is pending stays pending"),
             Self::FinishFailed(cause) => write!(f, "the finish entry point failed: {cause}"),
             Self::TakenOver => f.write_str("another process has taken this crawl over"),
             Self::StoreFailed(cause) | Self::OutputFailed(cause) => f.write_str(cause),
@@ -116,8 +120,12 @@ pub struct CrawlReport {
     pub counts: Counts,
     /// Counters.
     pub statistics: Statistics,
-    /// Errors with a sample each.
+    /// Errors that requests failed for, with a sample each.
     pub errors: Vec<ErrorSample>,
+    /// Errors of attempts that were retried, with a sample each.
+    pub retry_errors: Vec<ErrorSample>,
+    /// The beginning of its state.
+    pub state: StateExcerpt,
     /// How long this start ran.
     pub elapsed: Duration,
     /// Time on a processor inside the plugin, in this start.

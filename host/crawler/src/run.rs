@@ -29,7 +29,7 @@ use nephila_model::{
     Applied, Counter, Effects, FailureCode, FailureReason, Lease, NewRequest, Outcome, Rejection, RequestId, Shard, StatsDelta,
     Subject, Timestamp, Verdict,
 };
-use nephila_store::{CrawlEnding, InHand, LeftBehind, StoreError};
+use nephila_store::{CrawlEnding, ErrorsOf, ExcerptSize, InHand, LeftBehind, StoreError};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -80,12 +80,15 @@ pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     }
     bulletin.finished(reason.code());
     let statistics = store.statistics(crawl).await?;
+    let record = store.crawl(crawl).await?;
     Ok(CrawlReport {
-        record: store.crawl(crawl).await?,
+        state: store.state_excerpt(&record.crawler_id, ExcerptSize::default()).await?,
+        record,
         counts: store.counts(crawl).await?,
         plugin_cpu: Duration::from_micros(statistics.get(&Counter::PluginMicros).saturating_sub(before)),
         statistics,
-        errors: store.errors(crawl, ERRORS_SHOWN).await?,
+        errors: store.errors(crawl, ErrorsOf::FailedRequests, ERRORS_SHOWN).await?,
+        retry_errors: store.errors(crawl, ErrorsOf::RetriedAttempts, ERRORS_SHOWN).await?,
         reason,
         elapsed,
         profile,
@@ -301,7 +304,7 @@ impl Run {
             session: None,
         };
         match self.line.commits.commit(outcome).await {
-            Ok(Ok(_)) => self.ended += 1,
+            Ok(Ok(_)) => self.take_failure(),
             Ok(Err(rejection)) => tracing::debug!(%rejection, "the panicked visit had been decided"),
             Err(error) => self.end(FinishReason::StoreFailed(error.to_string())),
         }
@@ -315,7 +318,7 @@ impl Run {
                         self.ended += 1;
                         self.pool.completed(flight.began.elapsed());
                     }
-                    CameTo::Failed => self.ended += 1,
+                    CameTo::Failed => self.take_failure(),
                     CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
                     CameTo::SetAside | CameTo::Moved => {}
                 }

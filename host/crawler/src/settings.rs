@@ -40,6 +40,10 @@ pub struct CrawlSettings {
     pub max_time: Option<Duration>,
     /// Share of failed requests above which the exit code is 1.
     pub max_failed_ratio: f64,
+    /// What the crawl does when a request fails for good (Crawlee: `abort_on_error`).
+    pub when_failed: WhenFailed,
+    /// What is kept of pages whose requests fail (Crawlee: `save_error_snapshots`).
+    pub error_snapshots: ErrorSnapshots,
     /// For one fetch, from the first byte sent to the last received.
     pub request_timeout: Duration,
     /// For a connection to be made.
@@ -92,6 +96,26 @@ pub enum WhenIdle {
     Wait,
 }
 
+/// What a crawl does when a request fails for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenFailed {
+    /// Goes on. The default.
+    #[default]
+    GoOn,
+    /// Ends, once the pages in hand are done. The same crawl goes on from there when it is opened again.
+    Abort,
+}
+
+/// What is kept of pages whose requests fail for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ErrorSnapshots {
+    /// Nothing. The default.
+    #[default]
+    None,
+    /// The page of the first failure of each kind, in the crawl's default key-value store.
+    FirstOfEachKind,
+}
+
 /// What a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PowerLoss {
@@ -120,6 +144,8 @@ impl Default for CrawlSettings {
             max_requests: None,
             max_time: None,
             max_failed_ratio: 1.0,
+            when_failed: WhenFailed::GoOn,
+            error_snapshots: ErrorSnapshots::None,
             request_timeout: Duration::from_secs(60),
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),

@@ -5,7 +5,7 @@
 
 use crate::landing::Landing;
 use crate::session_desk::Held;
-use nephila_model::{Claim, Hop, RequestSpec, SiteKey, StatsDelta, Timestamp, UniqueKey};
+use nephila_model::{AnsweredPage, Claim, Hop, RequestSpec, SiteKey, StatsDelta, Timestamp, UniqueKey};
 use std::time::Instant;
 use url::Url;
 
@@ -35,6 +35,8 @@ pub struct Visit {
     pub chain: Vec<Hop>,
     /// The session that it is fetched by, once it has one.
     pub session: Option<Held>,
+    /// The page that answered, where one is to be kept if the request fails.
+    pub answered: Option<AnsweredPage>,
     /// What was counted so far.
     pub stats: StatsDelta,
     /// When it was claimed.
@@ -63,6 +65,7 @@ impl Visit {
             site_key,
             suspicion,
             session: None,
+            answered: None,
             stats: StatsDelta::default(),
             claimed_at: Instant::now(),
             asked_at: Timestamp::now(),

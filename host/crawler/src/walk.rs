@@ -12,9 +12,10 @@ use crate::line::Line;
 use crate::pace::{Pace, Speed};
 use crate::retry::Chance;
 use crate::session_desk::{NoSession, Wait, gone};
+use crate::settings::ErrorSnapshots;
 use crate::visit::{Visit, VisitEnd};
 use nephila_fetch::{Exchange, FetchError, Fetched, Redirect, follow};
-use nephila_model::{Counter, FailureCode, FailureReason, Hop, Page, SiteKey, SkipReason, Step, Timestamp};
+use nephila_model::{AnsweredPage, Counter, FailureCode, FailureReason, Hop, Page, SiteKey, SkipReason, Step, Timestamp};
 use nephila_plugin::ParsedPage;
 use nephila_session::{Answer, Judgement, SiteState, StatusAccepted};
 use nephila_store::StoreError;
@@ -123,6 +124,9 @@ async fn fetch(line: &Line, visit: &mut Visit) -> Leg {
         Ok(Fetched::Redirect(redirect)) => hop(line, visit, redirect).await,
         Ok(Fetched::Page(mut page)) => {
             line.profile.add(Step::Decode, page.timings.decode);
+            if line.settings.error_snapshots == ErrorSnapshots::FirstOfEachKind {
+                visit.answered = Some(AnsweredPage::of(&page));
+            }
             visit.stats.add(Counter::Status(page.status), 1);
             visit.stats.add(Counter::BodyBytes, i64::try_from(page.body.len()).unwrap_or(i64::MAX));
             if let Some(blocked) = judge(visit, &page) {

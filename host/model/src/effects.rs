@@ -122,6 +122,9 @@ pub struct Effects {
     pub stop: Option<String>,
     /// What people see as the crawl's status.
     pub status_message: Option<String>,
+    /// The page that answered, which the host, not the plugin, wants kept in the crawl's default key-value store if the request fails and its
+    /// error is the first of its kind ([`crate::error_snapshot_key`]).
+    pub error_snapshot: Option<KvValue>,
 }
 
 impl Effects {
@@ -141,7 +144,8 @@ impl Effects {
             _ => 0,
         });
         let events = self.events.iter().map(|event| event.name.len() + event.payload.len());
-        let data = requests.sum::<usize>() + items.sum::<usize>() + values.sum::<usize>();
+        let snapshot = self.error_snapshot.as_ref().map_or(0, |page| page.value.len());
+        let data = requests.sum::<usize>() + items.sum::<usize>() + values.sum::<usize>() + snapshot;
         data + state.sum::<usize>() + events.sum::<usize>()
     }
 

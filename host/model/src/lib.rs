@@ -7,6 +7,7 @@
 
 mod cookie;
 mod effects;
+mod error_snapshot;
 mod ids;
 mod outcome;
 mod page;
@@ -24,6 +25,7 @@ mod use_log;
 
 pub use cookie::{Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite};
 pub use effects::{DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
+pub use error_snapshot::{AnsweredPage, SNAPSHOT_BYTES, error_snapshot_key};
 pub use ids::{CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, RequestId, Shard, SiteId};
 pub use outcome::{
     Applied, AppliedVerdict, CommitLimits, CommitResult, FailureCode, FailureReason, Group, Heard, Outcome, Rejection, Shallower,
@@ -43,7 +45,7 @@ pub use session::{
 pub use session_delta::SessionDelta;
 pub use site::{SiteBy, SiteKey};
 pub use state::{StateError, StateOp, StateRead, StateValue, StateVersion, apply};
-pub use statistics::{Counter, Statistics, StatsDelta};
+pub use statistics::{Counter, Fold, Statistics, StatsDelta};
 pub use time::Timestamp;
 pub use unique_key::{NORMALISER_VERSION, UniqueKey, normalise};
 pub use use_log::{UseLog, UseMark};

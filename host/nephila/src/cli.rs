@@ -11,7 +11,7 @@ Examples:
   nephila run linkcheck http://localhost:8000/ -n 100 --set max-retries=5 --input '{\"external\": true}'
 
 Exit codes:
-  0 done   1 done, but too many requests failed   2 refused before it began   3 stopped, the same command resumes it";
+  0 done   1 requests failed (max-failed-ratio, abort-on-error)   2 refused before it began   3 stopped, the same command resumes it";
 
 /// A web crawler host: plugins in a sandbox, every page durable.
 #[derive(Debug, Parser)]

@@ -7,7 +7,7 @@ use crate::resources::Resources;
 use crate::voice::one_line;
 use nephila_crawler::CrawlReport;
 use nephila_model::{Counter, Statistics, Step};
-use nephila_store::{Counts, CrawlRecord, ErrorSample};
+use nephila_store::{Counts, CrawlRecord, ErrorSample, StateExcerpt};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -23,8 +23,12 @@ pub struct Shown<'a> {
     pub counts: Counts,
     /// Counters.
     pub statistics: &'a Statistics,
-    /// Errors with a sample each.
+    /// Errors that requests failed for, with a sample each.
     pub errors: &'a [ErrorSample],
+    /// Errors of attempts that were retried, with a sample each.
+    pub retry_errors: &'a [ErrorSample],
+    /// The beginning of its state.
+    pub state: &'a StateExcerpt,
     /// What this start cost, and how much of its processor time was the plugin's. None for a crawl that is looked at from outside.
     pub cost: Option<(Resources, Duration)>,
 }
@@ -39,6 +43,8 @@ impl<'a> Shown<'a> {
             counts: report.counts,
             statistics: &report.statistics,
             errors: &report.errors,
+            retry_errors: &report.retry_errors,
+            state: &report.state,
             cost: Some((resources, report.plugin_cpu)),
         }
     }
@@ -71,12 +77,24 @@ impl<'a> Shown<'a> {
             "requestAvgFinishedDurationMillis": average(get(Counter::FinishedMillis), get(Counter::Finished)),
             "requestAvgFailedDurationMillis": average(get(Counter::FailedMillis), get(Counter::Failed)),
             "requestTotalDurationMillis": get(Counter::FinishedMillis) + get(Counter::FailedMillis),
+            "requestMinDurationMillis": self.statistics.find(&Counter::LeastFinishedMillis),
+            "requestMaxDurationMillis": self.statistics.find(&Counter::MostFinishedMillis),
+            "requestsAttempts": self.statistics.attempts(),
+            "requestAvgAttemptDurationMillis": average(self.statistics.attempt_millis(), self.statistics.attempts()),
+            "requestTotalAttemptsDurationMillis": self.statistics.attempt_millis(),
             "requestsFinishedPerMinute": per_minute(get(Counter::Finished), runtime),
             "requestsFailedPerMinute": per_minute(get(Counter::Failed), runtime),
             "crawlerRuntimeMillis": runtime,
             "profileSeconds": self.profile(),
             "errors": self.errors,
+            "retryErrors": self.retry_errors,
+            "state": self.state(),
         });
+        if self.state.left_out > 0
+            && let Some(object) = object.as_object_mut()
+        {
+            object.insert("stateKeysLeftOut".into(), self.state.left_out.into());
+        }
         if let (Some((resources, plugin)), Some(object)) = (self.cost, object.as_object_mut()) {
             let plugin = plugin.as_secs_f64().min(resources.cpu_seconds);
             object.insert("peakMemoryBytes".into(), resources.peak_memory_bytes.into());
@@ -136,7 +154,12 @@ impl<'a> Shown<'a> {
             rows.push(("", format!("{count} in dataset {}", one_line(&name))));
         }
         rows.push(("fetches", format!("{}, {:.1} MB", get(Counter::Fetches), get(Counter::BodyBytes) as f64 / 1e6)));
-        rows.push(("average", average_text(get(Counter::FinishedMillis), get(Counter::Finished))));
+        rows.push(("average", self.average_text()));
+        let (attempts, ended) = (self.statistics.attempts(), get(Counter::Finished) + get(Counter::Failed));
+        if attempts > ended {
+            let average = short(Duration::from_millis(self.statistics.attempt_millis() / attempts));
+            rows.push(("attempts", format!("{attempts}, {average} on average")));
+        }
         rows.push((
             "runtime",
             format!(
@@ -164,16 +187,29 @@ impl<'a> Shown<'a> {
                 table.push_str(&format!("  {name:<9} {}\n", one_line(said)));
             }
         }
-        for error in self.errors {
-            table.push_str(&format!(
-                "  error     {} × {}: {} ({})\n",
-                error.count,
-                error.code,
-                one_line(&error.message),
-                error.url
-            ));
+        for (name, errors) in [("error", self.errors), ("retried", self.retry_errors)] {
+            for error in errors {
+                let page = error.snapshot.as_ref().map(|key| format!(", its page is {key}")).unwrap_or_default();
+                let message = one_line(&error.message);
+                table.push_str(&format!("  {name:<9} {} × {}: {message} ({}{page})\n", error.count, error.code, error.url));
+            }
         }
         table
+    }
+
+    // Values are JSON, as it was checked when they were written.
+    fn state(&self) -> Map<String, Value> {
+        let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        self.state.values.iter().map(|(key, text)| (key.clone(), value(text))).collect()
+    }
+
+    fn average_text(&self) -> String {
+        let text = average_text(self.statistics.get(&Counter::FinishedMillis), self.statistics.get(&Counter::Finished));
+        let found = [Counter::LeastFinishedMillis, Counter::MostFinishedMillis].map(|counter| self.statistics.find(&counter));
+        match found {
+            [Some(least), Some(most)] => format!("{text}, {least} to {most} ms"),
+            _ => text,
+        }
     }
 
     // Each step's seconds over all requests; fetches wait side by side, so that theirs may be many times the running time.
@@ -256,32 +292,4 @@ fn per_minute(count: u64, runtime_millis: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{average_text, short};
-    use std::time::Duration;
-
-    #[test]
-    fn a_short_time_has_three_digits() {
-        for (micros, text) in [
-            (0, "0 ms"),
-            (4, "0.00 ms"),
-            (1_234, "1.23 ms"),
-            (9_996, "10.0 ms"),
-            (34_560, "34.6 ms"),
-            (99_960, "100 ms"),
-            (999_499, "999 ms"),
-            (999_600, "1.0 s"),
-            (2_070_000, "2.1 s"),
-        ] {
-            assert_eq!(short(Duration::from_micros(micros)), text);
-        }
-    }
-
-    #[test]
-    fn an_average_is_of_pages_and_never_nothing() {
-        assert_eq!(average_text(0, 0), "-");
-        assert_eq!(average_text(0, 20), "under 1 ms a page");
-        assert_eq!(average_text(19, 20), "under 1 ms a page");
-        assert_eq!(average_text(50, 20), "2 ms a page");
-    }
-}
+mod tests;

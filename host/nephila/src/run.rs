@@ -388,7 +388,7 @@ fn conclude(options: &RunOptions, report: &CrawlReport, ratio: f64, exported: Re
         }
         _ => {
             if report.counts.failed > 0 {
-                note!("{} of the requests failed; the errors above include those that healed", report.counts.failed);
+                note!("{} of the requests failed; the errors above say why", report.counts.failed);
             }
             Exit::Done
         }

@@ -46,7 +46,7 @@ pub fn prune(plugin: &str) -> Result<()> {
     Ok(())
 }
 
-/// This plugin's last run that was interrupted: by a signal, a crash, a full disk.
+/// This plugin's last run that was interrupted: by a signal, a crash, a full disk, a failure that was to end it.
 ///
 /// # Errors
 /// If there is none, with the way out.
@@ -65,7 +65,8 @@ fn look(folder: &Path) -> Option<JobStatus> {
 }
 
 fn is_interrupted(status: &JobStatus) -> bool {
-    status.crawl.ending.as_ref().is_none_or(|ending| ending.status == CrawlStatus::Paused.as_str())
+    let goes_on = [CrawlStatus::Paused.as_str(), CrawlStatus::Failed.as_str()];
+    status.crawl.ending.as_ref().is_none_or(|ending| goes_on.contains(&ending.status.as_str()))
 }
 
 fn newest_first() -> Result<Vec<PathBuf>> {

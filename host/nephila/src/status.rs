@@ -18,6 +18,8 @@ pub fn status(options: &StatusOptions) -> Result<Exit> {
         counts: job.counts,
         statistics: &job.statistics,
         errors: &job.errors,
+        retry_errors: &job.retry_errors,
+        state: &job.state,
         cost: None,
     };
     if options.json {

@@ -15,9 +15,9 @@ pub use job::{JobDir, JobLock};
 pub use memory::MemoryStore;
 pub use sqlite::{Durability, SqliteStore, read_status};
 pub use types::{
-    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, InHand, JobStatus,
-    Leases, LeftBehind, OpenedCrawl, OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow,
-    StoredEvent, Woken,
+    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, ErrorsOf,
+    ExcerptSize, InHand, JobStatus, Leases, LeftBehind, OpenedCrawl, OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder,
+    SiteWindow, StateExcerpt, StateRow, StoredEvent, Woken,
 };
 
 use async_trait::async_trait;
@@ -80,8 +80,8 @@ pub trait Store: Send + Sync + 'static {
     /// The crawl as it is now.
     async fn crawl(&self, crawl: CrawlId) -> Result<CrawlRecord, StoreError>;
 
-    /// Kinds of errors with a sample each, the most frequent first, at most `limit`. Retried ones count.
-    async fn errors(&self, crawl: CrawlId, limit: usize) -> Result<Vec<ErrorSample>, StoreError>;
+    /// Kinds of errors with a sample each, the most frequent first, at most `limit`.
+    async fn errors(&self, crawl: CrawlId, of: ErrorsOf, limit: usize) -> Result<Vec<ErrorSample>, StoreError>;
 
     /// What is known of these keys, for requests that are found at this depth. One answer each, in order.
     async fn standing(&self, crawl: CrawlId, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, StoreError>;
@@ -167,6 +167,9 @@ pub trait Store: Send + Sync + 'static {
     /// The whole state as one moment has it: keys and values, in the order of the keys. `None` if it has more than `max_bytes`; no more than
     /// these are read.
     async fn state_all(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(String, String)>>, StoreError>;
+
+    /// The beginning of the state, as one moment has it. What is left out is counted and not read.
+    async fn state_excerpt(&self, crawler: &CrawlerId, size: ExcerptSize) -> Result<StateExcerpt, StoreError>;
 
     /// Events that plugins of this crawl emitted and no listener has heard, behind `after` (0: all), the oldest first, at most `limit`. Each
     /// waits until an outcome of [`nephila_model::Subject::Event`] takes it away.

@@ -284,8 +284,21 @@ pub struct JobStatus {
     pub counts: Counts,
     /// Its counters.
     pub statistics: Statistics,
-    /// Up to ten errors with a sample: code, count, sample URL, sample message.
+    /// Up to ten kinds of errors of requests that failed, with a sample each.
     pub errors: Vec<ErrorSample>,
+    /// Up to ten kinds of errors of attempts that were retried, with a sample each.
+    pub retry_errors: Vec<ErrorSample>,
+    /// The beginning of its state, of the default size.
+    pub state: StateExcerpt,
+}
+
+/// Whose errors are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorsOf {
+    /// Those that requests failed for (Crawlee: `errors`).
+    FailedRequests,
+    /// Those of attempts that were retried, whatever came of it (Crawlee: `retryErrors`).
+    RetriedAttempts,
 }
 
 /// A kind of error with one example.
@@ -294,10 +307,38 @@ pub struct JobStatus {
 pub struct ErrorSample {
     /// Its code.
     pub code: String,
-    /// How often, retried ones included.
+    /// How often.
     pub count: u64,
     /// The URL of the first one.
     pub url: String,
     /// Its message.
     pub message: String,
+    /// The key of its page in the crawl's default key-value store, if that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+}
+
+/// How much of a state is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExcerptSize {
+    /// Bytes of one value at most; a larger one is left out.
+    pub value: usize,
+    /// Bytes of all keys and values at most.
+    pub all: usize,
+}
+
+impl Default for ExcerptSize {
+    /// 16 KiB a value, 64 KiB in all: what a person can still look through.
+    fn default() -> Self {
+        Self { value: 16 << 10, all: 64 << 10 }
+    }
+}
+
+/// The beginning of a state, for people.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StateExcerpt {
+    /// Keys and their values (JSON), in the order of the keys.
+    pub values: Vec<(String, String)>,
+    /// Keys that are left out, because their values are too large or there was no room.
+    pub left_out: u64,
 }

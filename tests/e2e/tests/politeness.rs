@@ -83,3 +83,30 @@ async fn other_sites_are_asked_while_one_waits() -> Result<()> {
     assert!(site.stats().max_concurrent > 1, "one site waited for another");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_tasks_begin_than_a_minute_may_have() -> Result<()> {
+    // Ten a second, of which a second's worth may be saved up.
+    const PER_SECOND: u64 = 10;
+    let site = Site::start(SiteConfig::mesh(40, 6, 500)).await?;
+    let folder = tempfile::tempdir()?;
+    let rate = format!("max-tasks-per-minute={}", 60 * PER_SECOND);
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--store", "memory:", "--set", &rate])
+        .with([nephila_e2e::test_plugin("hostile")?.as_os_str(), site.url().as_ref()]);
+    let began = std::time::Instant::now();
+    let mut child = run.spawn()?;
+    loop {
+        let is_over = child.try_wait()?.is_some();
+        // What the site has been asked began before, and the clock is read after: however slow the machine is, it is never more than this.
+        let asked = site.stats().requests;
+        let allowed = began.elapsed().as_secs_f64() * PER_SECOND as f64 + PER_SECOND as f64;
+        assert!(asked as f64 <= allowed, "{asked} requests, where {allowed:.1} may have begun");
+        if is_over {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let report = nephila_e2e::Ended::of(child.wait_with_output()?).expect_code(0)?.json()?;
+    assert_eq!(report["requestsFinished"], 40);
+    Ok(())
+}

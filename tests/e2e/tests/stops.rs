@@ -2,9 +2,10 @@
 
 use anyhow::{Context, Result};
 use nephila_e2e::{Crawl, Ended, lines, plugin, test_plugin};
-use nephila_site::{Site, SiteConfig, Switches};
+use nephila_site::{Running, Site, SiteConfig, Switches};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -192,5 +193,74 @@ async fn a_signal_while_a_pipe_waits_for_its_reader_is_a_stop_before_the_beginni
     let stopped = ended(child)?.expect_code(3)?;
     assert!(stopped.stderr.contains("before the crawl began"), "{}", stopped.stderr);
     assert_eq!(site.stats().requests, 0);
+    Ok(())
+}
+
+fn aborting(folder: &Path, site: &Running, more: &[&str]) -> Result<Crawl> {
+    let input = r#"{ "pages": { "/p/7": "fatal", "/p/9": "fatal" } }"#;
+    Ok(Crawl::new(folder, ["run", "--delay", "0", "--json", "--set", "abort-on-error=yes"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", input])
+        .with(more.iter().copied()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_abort_on_error_the_first_failure_ends_the_crawl_and_the_same_command_goes_on() -> Result<()> {
+    // In a job, and without one, where --resume goes on.
+    for (first, again) in [(&["--job", "job", "-c", "1"][..], &[][..]), (&["-c", "1"], &["--resume"])] {
+        let site = Site::start(SiteConfig::mesh(60, 6, 500)).await?;
+        let folder = tempfile::tempdir()?;
+        let run = aborting(folder.path(), &site, first)?;
+        let ended = tokio::task::block_in_place(|| run.run())?.expect_code(1)?;
+        let report = ended.json()?;
+        assert_eq!((report["status"].as_str(), report["finishReason"].as_str()), (Some("FAILED"), Some("abort-on-error")));
+        assert_eq!((report["requestsFailed"].as_u64(), report["items"].as_u64()), (Some(1), report["requestsFinished"].as_u64()));
+        assert!(report["requestsPending"].as_u64() > Some(0), "{report:#}");
+        assert!(ended.stderr.contains("abort-on-error is set") && ended.stderr.contains("to go on"), "{}", ended.stderr);
+
+        // A request that failed before ends nothing: there is one more, and then the end.
+        let run = run.with(again.iter().copied());
+        let report = tokio::task::block_in_place(|| run.run())?.expect_code(1)?.json()?;
+        assert_eq!((report["requestsFailed"].as_u64(), report["finishReason"].as_str()), (Some(2), Some("abort-on-error")));
+        let report = tokio::task::block_in_place(|| run.run())?.expect_code(0)?.json()?;
+        assert_eq!((report["requestsFailed"].as_u64(), report["requestsFinished"].as_u64()), (Some(2), Some(58)));
+        assert_eq!(report["finishReason"], "finished");
+        assert_eq!(site.stats().requests, 60, "nothing was dropped, and nothing fetched twice");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_abort_on_error_the_pages_in_hand_are_finished_and_a_kill_loses_nothing() -> Result<()> {
+    let slow = Switches { latency_ms: 20, ..Switches::default() };
+    let site = Site::start(SiteConfig::mesh(60, 6, 500).with(slow)).await?;
+    let folder = tempfile::tempdir()?;
+    let run = aborting(folder.path(), &site, &["--job", "job", "-c", "8"])?;
+    let mut child = run.spawn()?;
+    while site.stats().requests < 12 && child.try_wait()?.is_none() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    child.kill()?;
+    child.wait()?;
+    for start in 1.. {
+        anyhow::ensure!(start <= 3, "each failure ends the crawl once at most");
+        let asked = site.stats().requests;
+        let ended = tokio::task::block_in_place(|| run.run())?;
+        let report = ended.json()?;
+        match ended.code {
+            Some(0) => {
+                assert_eq!((report["requestsFailed"].as_u64(), report["requestsFinished"].as_u64()), (Some(2), Some(58)));
+                return Ok(());
+            }
+            Some(1) => {
+                assert_eq!(report["finishReason"], "abort-on-error");
+                let looked = Crawl::new(folder.path(), ["status", "--json", "job"]);
+                let status = tokio::task::block_in_place(|| looked.run())?.expect_code(0)?.json()?;
+                assert_eq!((&status["status"], &status["finishReason"]), (&report["status"], &report["finishReason"]));
+                assert!(site.stats().requests > asked);
+            }
+            other => anyhow::bail!("exit code {other:?}: {}", ended.stderr),
+        }
+    }
     Ok(())
 }

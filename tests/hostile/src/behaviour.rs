@@ -53,6 +53,8 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
             state::set("word", "text")?;
             state::increment("word", 1)
         }
+        "state-bad-json" => Ok(raw::state::set("word", "{\"not\": json")?),
+        "state-large" => state::set("large", &"x".repeat(20 << 10)),
         "increment" => state::increment("counter", 1),
         "read-modify-write" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),
         "append" => state::append("urls", &call.request().url),
@@ -74,6 +76,11 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
             skew(call)
         }
 
+        "follow-and-say" => {
+            crate::well_behaved(call)?;
+            crawl::status_message("these are the plugin's words");
+            Ok(())
+        }
         "stop" => {
             crawl::stop("the test asked for it");
             Ok(())

@@ -7,7 +7,7 @@ use super::Run;
 use crate::control::{Signal, StopLevel, out_of_patience};
 use crate::finish::{Finish, finish};
 use crate::report::FinishReason;
-use crate::settings::WhenIdle;
+use crate::settings::{WhenFailed, WhenIdle};
 use nephila_store::InHand;
 use std::time::Instant;
 
@@ -93,6 +93,14 @@ impl Run {
             Finish::Failed(cause) => Some(FinishReason::FinishFailed(cause)),
             Finish::Stale => Some(FinishReason::TakenOver),
             Finish::Lost(error) => Some(FinishReason::StoreFailed(error.to_string())),
+        }
+    }
+
+    // A request has failed for good.
+    pub(super) fn take_failure(&mut self) {
+        self.ended += 1;
+        if self.line.settings.when_failed == WhenFailed::Abort {
+            self.end(FinishReason::AbortOnError);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Settings of a crawl as a whole: what goes when, how often, for how long.
 
 use super::{COUNT, Setting, TIME, number, optional, positive, shown, some_time, unless_none};
-use crate::settings::{PowerLoss, WhenIdle};
+use crate::settings::{ErrorSnapshots, PowerLoss, WhenFailed, WhenIdle};
 use crate::units::duration;
 use nephila_model::SiteBy;
 use nephila_store::CrawlOrder;
@@ -129,6 +129,36 @@ pub(super) const TABLE: &[Setting] = &[
             s.max_failed_ratio = ratio;
         },
         |s| s.max_failed_ratio.to_string()
+    ),
+    setting!(
+        "abort-on-error",
+        "yes or no",
+        "Whether the first request that fails for good ends the crawl; the same command goes on from there (Crawlee: abortOnError).",
+        |s, v| s.when_failed = match v {
+            "yes" | "true" => WhenFailed::Abort,
+            "no" | "false" => WhenFailed::GoOn,
+            _ => return Err("is neither".to_owned()),
+        },
+        |s| match s.when_failed {
+            WhenFailed::Abort => "yes",
+            WhenFailed::GoOn => "no",
+        }
+        .to_owned()
+    ),
+    setting!(
+        "error-snapshots",
+        "yes or no",
+        "Whether the page of the first failure of each kind is kept in the default key-value store (Crawlee: saveErrorSnapshots).",
+        |s, v| s.error_snapshots = match v {
+            "yes" | "true" => ErrorSnapshots::FirstOfEachKind,
+            "no" | "false" => ErrorSnapshots::None,
+            _ => return Err("is neither".to_owned()),
+        },
+        |s| match s.error_snapshots {
+            ErrorSnapshots::FirstOfEachKind => "yes",
+            ErrorSnapshots::None => "no",
+        }
+        .to_owned()
     ),
     setting!(
         "shutdown-grace",

@@ -2,7 +2,7 @@
 
 use super::Fixture;
 use super::given::{Crawl, ending, page, retry_at, spec};
-use crate::{Company, CrawlEnding, CrawlOrder, CrawlSpec, InHand, LeftBehind, OpenedCrawl, StoreError};
+use crate::{Company, CrawlEnding, CrawlOrder, CrawlSpec, ErrorsOf, InHand, LeftBehind, OpenedCrawl, StoreError};
 use nephila_model::{Counter, Effects, Epoch, Lease, QueuedRequest, RequestState, SiteBy, Verdict};
 
 pub async fn a_new_crawl_is_fresh_and_clean(fixture: &dyn Fixture) {
@@ -162,7 +162,7 @@ pub async fn a_suspect_that_crashes_the_host_three_times_is_failed(fixture: &dyn
     assert_eq!((counts.pending, counts.failed), (1, 1));
     assert_eq!(crawl.count(Counter::EndedAfterRetries(0)).await, 1);
     assert_eq!(crawl.count(Counter::Error("crashed-the-host".into())).await, 1);
-    let errors = crawl.store.errors(crawl.id, 9).await.expect("errors");
+    let errors = crawl.store.errors(crawl.id, ErrorsOf::FailedRequests, 9).await.expect("errors");
     assert_eq!((errors[0].code.as_str(), errors[0].url.as_str()), ("crashed-the-host", "http://a.example/poison"));
 }
 

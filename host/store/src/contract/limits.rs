@@ -2,6 +2,7 @@
 
 use super::Fixture;
 use super::given::{Crawl, failed, items, page, reason, retry_at};
+use crate::ErrorsOf;
 use nephila_model::{CommitLimits, CommitResult, Counter, Effects, Rejection, SkipReason, Verdict};
 
 fn applied(results: &[CommitResult]) -> Vec<bool> {
@@ -83,7 +84,7 @@ pub async fn made_up_codes_do_not_grow_without_end(fixture: &dyn Fixture) {
     assert_eq!(statistics.get(&Counter::Error("error-7".into())), 1);
     let counts = crawl.store.counts(crawl.id).await.expect("counts");
     assert_eq!((counts.pending, counts.failed, counts.skipped), (0, CODES, CODES));
-    let samples = crawl.store.errors(crawl.id, usize::MAX).await.expect("errors");
+    let samples = crawl.store.errors(crawl.id, ErrorsOf::FailedRequests, usize::MAX).await.expect("errors");
     assert!(samples.len() <= 1_010, "{}", samples.len());
     assert_eq!(samples.iter().map(|sample| sample.count).sum::<u64>(), CODES);
     assert_eq!(samples[0].code, "other");

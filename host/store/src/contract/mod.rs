@@ -20,11 +20,12 @@ pub mod order;
 pub mod sessions;
 pub mod sharing;
 pub mod state;
+pub mod statistics;
 pub mod verdicts;
 pub mod walk;
 
 #[cfg(test)]
-pub(crate) use given::{Crawl, ending, failed, items, page, pages, spec};
+pub(crate) use given::{Crawl, ending, failed, items, page, pages, retry_at, spec};
 
 use crate::Store;
 use async_trait::async_trait;
@@ -80,6 +81,13 @@ macro_rules! store_contract {
             verdicts::a_finish_is_committed_once,
             verdicts::the_crawl_as_a_whole_may_want_things_often,
             verdicts::whoever_counts_for_the_store_is_not_believed,
+            statistics::errors_of_retried_attempts_are_told_apart_from_those_of_failed_requests,
+            statistics::the_first_error_of_a_kind_keeps_its_page_and_no_later_one_does,
+            statistics::what_is_not_applied_keeps_no_page,
+            statistics::pages_are_kept_of_so_many_kinds_and_no_more,
+            statistics::the_least_and_the_most_are_those_of_all_outcomes_in_any_order,
+            statistics::the_time_of_a_duplicate_is_that_of_an_attempt_which_finished_nothing,
+            statistics::the_state_is_shown_as_far_as_there_is_room,
             limits::the_outcome_that_crosses_a_limit_is_kept_whole_and_the_rest_stays_pending,
             limits::requests_are_limited_by_those_that_ended,
             limits::a_limit_counts_what_earlier_openings_did,

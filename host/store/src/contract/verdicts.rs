@@ -2,7 +2,7 @@
 
 use super::Fixture;
 use super::given::{Crawl, failed, items, ops, page, pages, retry_at, set, url};
-use crate::ErrorSample;
+use crate::{ErrorSample, ErrorsOf};
 use bytes::Bytes;
 use nephila_model::{
     AppliedVerdict, Counter, DatasetName, Effects, Hop, HopKind, ItemPush, Method, NewRequest, Outcome, QueuedRequest,
@@ -73,10 +73,11 @@ pub async fn a_failed_request_commits_its_effects_and_its_error(fixture: &dyn Fi
         count,
         url: format!("http://a.example/{path}"),
         message: format!("{code} happened"),
+        snapshot: None,
     };
     let expected = [sample("fatal", 2, "1"), sample("status", 1, "2")];
-    assert_eq!(crawl.store.errors(crawl.id, 9).await.expect("errors"), expected);
-    assert_eq!(crawl.store.errors(crawl.id, 1).await.expect("errors").len(), 1);
+    assert_eq!(crawl.store.errors(crawl.id, ErrorsOf::FailedRequests, 9).await.expect("errors"), expected);
+    assert_eq!(crawl.store.errors(crawl.id, ErrorsOf::FailedRequests, 1).await.expect("errors").len(), 1);
 }
 
 pub async fn a_retry_keeps_only_refusals(fixture: &dyn Fixture) {

@@ -8,15 +8,17 @@
 //! of the checks is the order in which [`Rejection`] lists them: whoever lost the lease learns nothing else.
 
 use super::datasets::Origin;
+use super::errors::Happened;
 use super::known::Fact;
 use super::notes::Notes;
 use super::requests::Subject;
 use super::sites::Touched;
 use super::trouble::Done;
-use super::{counters, crawls, events, requests, sessions, state};
+use super::{counters, crawls, errors, events, requests, sessions, state};
+use crate::ErrorsOf;
 use nephila_model::{
-    Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, EventId, FailureReason, Group, Heard, Outcome,
-    Rejection, RequestId, Shard, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey, Verdict,
+    Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, EventId, FailureReason, Group, Heard, KvValue,
+    Outcome, Rejection, RequestId, Shard, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey, Verdict,
 };
 use rusqlite::Connection;
 use std::collections::HashSet;
@@ -252,8 +254,8 @@ impl<'a> Commit<'a> {
             default_items: 0,
             events: 0,
         };
-        count_what_the_caller_knows(&outcome.stats, &mut change.stats);
         let Checked { deed, state, session } = checked;
+        count_what_the_caller_knows(&outcome.stats, &deed, &mut change.stats);
         if !matches!(deed, Deed::SkipDuplicate(..)) {
             for (reason, times) in &outcome.effects.refused {
                 change.stats.add(Counter::Refused(reason.code().to_owned()), i64::from(*times));
@@ -279,7 +281,7 @@ impl<'a> Commit<'a> {
             }
             Deed::Decide(subject, verdict) => {
                 self.serve(&subject, outcome, change)?;
-                self.decide(&subject, verdict, change, &mut applied)?;
+                self.decide(&subject, verdict, outcome.effects.error_snapshot.as_ref(), change, &mut applied)?;
                 let origin_key = match verdict {
                     Verdict::Handled { final_key, .. } => Some(*final_key),
                     Verdict::Failed { .. } => Some(subject.key),
@@ -313,7 +315,14 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    fn decide(&mut self, subject: &Subject, verdict: &Verdict, change: &mut Change, applied: &mut Applied) -> Done<()> {
+    fn decide(
+        &mut self,
+        subject: &Subject,
+        verdict: &Verdict,
+        page: Option<&KvValue>,
+        change: &mut Change,
+        applied: &mut Applied,
+    ) -> Done<()> {
         match verdict {
             Verdict::Handled { final_key, final_url, status } => {
                 requests::handle(self.connection, subject, final_key, final_url, *status)?;
@@ -324,12 +333,12 @@ impl<'a> Commit<'a> {
                 requests::fail(self.connection, subject.id, reason, final_url.as_ref())?;
                 change.stats.add(Counter::Failed, 1);
                 change.end_of(subject);
-                self.error(subject, reason, change)?;
+                self.error(ErrorsOf::FailedRequests, reason, &Happened::of(&subject.url, reason, page), change)?;
             }
             Verdict::Retry { not_before, reason } => {
                 requests::retry(self.connection, subject.id, *not_before, reason)?;
                 change.stats.add(Counter::Retries, 1);
-                self.error(subject, reason, change)?;
+                self.error(ErrorsOf::RetriedAttempts, reason, &Happened::of(&subject.url, reason, None), change)?;
             }
             Verdict::Skipped { reason, final_url } => self.skip(subject.id, reason.code(), final_url.as_ref(), change)?,
             Verdict::Moved { url, site, chain, spec } => {
@@ -348,9 +357,9 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    fn error(&self, subject: &Subject, reason: &FailureReason, change: &mut Change) -> Done<()> {
+    fn error(&self, of: ErrorsOf, reason: &FailureReason, error: &Happened<'_>, change: &mut Change) -> Done<()> {
         change.stats.add(Counter::Error(reason.code.as_str().to_owned()), 1);
-        counters::add_error(self.connection, self.crawl.id, reason.code.as_str(), &subject.url, &reason.message)
+        errors::add(self.connection, self.crawl.id, of, error)
     }
 }
 
@@ -371,10 +380,15 @@ fn malformed(words: &str) -> Rejection {
 }
 
 // What says how many requests stand where is counted here alone, so that the counts can never disagree with the rows.
-fn count_what_the_caller_knows(from: &StatsDelta, to: &mut StatsDelta) {
+fn count_what_the_caller_knows(from: &StatsDelta, deed: &Deed<'_>, to: &mut StatsDelta) {
+    let is_skipped = matches!(deed, Deed::SkipDuplicate(..));
     for (counter, by) in from.iter() {
-        if !matches!(counter, Counter::Requests | Counter::Finished | Counter::Failed | Counter::Skipped(_)) {
-            to.add(counter.clone(), by);
+        match counter {
+            Counter::Requests | Counter::Finished | Counter::Failed | Counter::Skipped(_) => {}
+            // The caller took it for handled.
+            Counter::FinishedMillis if is_skipped => to.add(Counter::OtherAttemptMillis, by),
+            Counter::LeastFinishedMillis | Counter::MostFinishedMillis if is_skipped => {}
+            _ => to.add(counter.clone(), by),
         }
     }
 }

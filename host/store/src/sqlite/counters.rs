@@ -1,29 +1,44 @@
-//! Counters and samples of errors.
+//! Counters.
 //!
 //! Decision: nothing is ever counted by looking at rows. Counters change in the transaction that changes what they count, so that they can
-//! never disagree with it and cost the same at any size (S6); a group adds its changes up and writes each counter once.
+//! never disagree with it and cost the same at any size (S6); a group puts its changes together and writes each counter once. One that keeps the
+//! least or the most is written only where it changes.
 
 use super::trouble::Done;
-use crate::{Counts, ErrorSample};
-use nephila_model::{Counter, CrawlId, Statistics, StatsDelta};
+use crate::Counts;
+use nephila_model::{Counter, CrawlId, Fold, Statistics, StatsDelta};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Names of counters, and codes of errors, that one crawl has at most.
-const MOST_NAMES: i64 = 1_000;
+pub(super) const MOST_NAMES: i64 = 1_000;
 
 /// The name of what has no room for a name of its own.
-const OTHER: &str = "other";
+pub(super) const OTHER: &str = "other";
 
 /// Adds a delta.
 pub(crate) fn add(connection: &Connection, crawl: CrawlId, delta: &StatsDelta) -> Done<()> {
-    let add = "INSERT INTO counters (crawl, name, value) VALUES (?1, ?2, ?3)
-        ON CONFLICT (crawl, name) DO UPDATE SET value = value + excluded.value";
-    let mut statement = connection.prepare_cached(add)?;
     for (counter, by) in delta.iter() {
         let name = bounded(connection, crawl, counter)?;
-        statement.execute(params![crawl.0, name, by])?;
+        connection.prepare_cached(put(counter.fold()))?.execute(params![crawl.0, name, by])?;
     }
     Ok(())
+}
+
+const fn put(fold: Fold) -> &'static str {
+    match fold {
+        Fold::Sum => {
+            "INSERT INTO counters (crawl, name, value) VALUES (?1, ?2, ?3)
+             ON CONFLICT (crawl, name) DO UPDATE SET value = value + excluded.value"
+        }
+        Fold::Least => {
+            "INSERT INTO counters (crawl, name, value) VALUES (?1, ?2, ?3)
+             ON CONFLICT (crawl, name) DO UPDATE SET value = excluded.value WHERE excluded.value < value"
+        }
+        Fold::Most => {
+            "INSERT INTO counters (crawl, name, value) VALUES (?1, ?2, ?3)
+             ON CONFLICT (crawl, name) DO UPDATE SET value = excluded.value WHERE excluded.value > value"
+        }
+    }
 }
 
 /// A counter's name. Those that a plugin can make up share one name once there are too many, since each is a row here and an entry in
@@ -44,7 +59,7 @@ fn bounded(connection: &Connection, crawl: CrawlId, counter: &Counter) -> Done<S
     Ok(rest.to_string())
 }
 
-fn rows_of(connection: &Connection, query: &str, crawl: CrawlId) -> Done<i64> {
+pub(super) fn rows_of(connection: &Connection, query: &str, crawl: CrawlId) -> Done<i64> {
     Ok(connection.prepare_cached(query)?.query_row([crawl.0], |row| row.get(0))?)
 }
 
@@ -73,29 +88,6 @@ pub(crate) fn counts(connection: &Connection, crawl: CrawlId) -> Done<Counts> {
     Ok(Counts { pending: accepted.saturating_sub(handled + failed + skipped), handled, failed, skipped })
 }
 
-/// Counts an error; the first of its code is its sample.
-pub(crate) fn add_error(connection: &Connection, crawl: CrawlId, code: &str, url: &str, message: &str) -> Done<()> {
-    let add = "INSERT INTO errors (crawl, code, count, url, message) VALUES (?1, ?2, 1, ?3, ?4)
-        ON CONFLICT (crawl, code) DO UPDATE SET count = count + 1";
-    let is_known =
-        connection.prepare_cached("SELECT 1 FROM errors WHERE crawl = ?1 AND code = ?2")?.exists(params![crawl.0, code])?;
-    let has_room = is_known || rows_of(connection, "SELECT count(*) FROM errors WHERE crawl = ?1", crawl)? < MOST_NAMES;
-    let code = if has_room { code } else { OTHER };
-    connection.prepare_cached(add)?.execute(params![crawl.0, code, url, message])?;
-    Ok(())
-}
-
-/// The most frequent errors.
-pub(crate) fn errors(connection: &Connection, crawl: CrawlId, limit: usize) -> Done<Vec<ErrorSample>> {
-    let query = "SELECT code, count, url, message FROM errors WHERE crawl = ?1 ORDER BY count DESC, code LIMIT ?2";
-    let mut statement = connection.prepare_cached(query)?;
-    let read = |row: &rusqlite::Row<'_>| {
-        Ok(ErrorSample { code: row.get(0)?, count: unsigned(row.get(1)?), url: row.get(2)?, message: row.get(3)? })
-    };
-    let samples = statement.query_map(params![crawl.0, super::sql_limit(limit)], read)?.collect::<Result<_, _>>()?;
-    Ok(samples)
-}
-
-fn unsigned(value: i64) -> u64 {
+pub(super) fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }

@@ -7,10 +7,13 @@
 //! One request at a time is under the mark of a suspect (S10): a new mark replaces the old one, since then the process
 //! has moved on to the other page.
 
+use super::errors::Happened;
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
-use super::{counters, requests, tables};
-use crate::{Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, InHand, Leases, LeftBehind, OpenedCrawl, StoreError};
+use super::{counters, errors, requests, tables};
+use crate::{
+    Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, ErrorsOf, InHand, Leases, LeftBehind, OpenedCrawl, StoreError,
+};
 use nephila_model::{
     Counter, CrawlId, CrawlerId, Epoch, FailureCode, FailureReason, Lease, NORMALISER_VERSION, RequestId, SiteBy, StatsDelta,
     Timestamp,
@@ -174,7 +177,7 @@ fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<()> {
     let message = format!("the host died {crashes} times while it handled this page");
     let reason = FailureReason { code: FailureCode::CRASHED_THE_HOST, message, status: None };
     requests::fail(connection, subject.id, &reason, None)?;
-    counters::add_error(connection, crawl, reason.code.as_str(), &subject.url, &reason.message)?;
+    errors::add(connection, crawl, ErrorsOf::FailedRequests, &Happened::of(&subject.url, &reason, None))?;
     let mut delta = StatsDelta::default();
     delta.add(Counter::Failed, 1);
     delta.add(Counter::EndedAfterRetries(subject.retry_count), 1);

@@ -21,6 +21,13 @@ pub(crate) fn get(connection: &Connection, crawl: CrawlId, store: &KvStoreName, 
     Ok(connection.prepare_cached(query)?.query_row(params![scope, name, key], read).optional()?)
 }
 
+/// Whether there is a value.
+pub(crate) fn is_there(connection: &Connection, crawl: CrawlId, store: &KvStoreName, key: &str) -> Done<bool> {
+    let (scope, name) = place(crawl, store);
+    let query = "SELECT 1 FROM key_values WHERE scope = ?1 AND store = ?2 AND key = ?3";
+    Ok(connection.prepare_cached(query)?.exists(params![scope, name, key])?)
+}
+
 /// Writes values, in order.
 pub(crate) fn write(connection: &Connection, crawl: CrawlId, writes: &[KeyValueWrite]) -> Done<()> {
     let put = "INSERT INTO key_values (scope, store, key, content_type, value) VALUES (?1, ?2, ?3, ?4, ?5)

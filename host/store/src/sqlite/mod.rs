@@ -11,6 +11,7 @@ mod crawls;
 mod datasets;
 mod desk;
 mod effects;
+mod errors;
 mod events;
 mod key_values;
 mod known;

@@ -13,11 +13,12 @@ use super::sites::Touched;
 use super::trouble::{Done, Trouble};
 use super::worker::Worker;
 use super::{
-    Durability, commit, counters, crawls, datasets, events, key_values, requests, schema, sessions, sinks, sites, state,
+    Durability, commit, counters, crawls, datasets, errors, events, key_values, requests, schema, sessions, sinks, sites, state,
 };
 use crate::{
-    Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, JobDir, JobLock, OpenedCrawl, OpenedPool,
-    SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow, Store, StoreError, StoredEvent, Woken,
+    Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, ErrorsOf, ExcerptSize, JobDir, JobLock, OpenedCrawl,
+    OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateExcerpt, StateRow, Store, StoreError,
+    StoredEvent, Woken,
 };
 use async_trait::async_trait;
 use nephila_model::{
@@ -232,8 +233,8 @@ impl<T: Backed> Store for T {
         self.rows().read("read the crawl", move |rows| crawls::record(rows, crawl)).await
     }
 
-    async fn errors(&self, crawl: CrawlId, limit: usize) -> Result<Vec<ErrorSample>, StoreError> {
-        self.rows().read("read errors", move |rows| counters::errors(rows, crawl, limit)).await
+    async fn errors(&self, crawl: CrawlId, of: ErrorsOf, limit: usize) -> Result<Vec<ErrorSample>, StoreError> {
+        self.rows().read("read errors", move |rows| errors::most_frequent(rows, crawl, of, limit)).await
     }
 
     async fn standing(&self, crawl: CrawlId, keys: &[UniqueKey], depth: u32) -> Result<Vec<KeyStanding>, StoreError> {
@@ -271,6 +272,11 @@ impl<T: Backed> Store for T {
     async fn state_keys(&self, crawler: &CrawlerId) -> Result<(Vec<String>, StateVersion), StoreError> {
         let crawler = crawler.clone();
         self.rows().read("list state", move |rows| state::keys(rows, &crawler)).await
+    }
+
+    async fn state_excerpt(&self, crawler: &CrawlerId, size: ExcerptSize) -> Result<StateExcerpt, StoreError> {
+        let crawler = crawler.clone();
+        self.rows().read("read state", move |rows| state::excerpt(&*rows.unchecked_transaction()?, &crawler, size)).await
     }
 
     async fn kv_get(&self, crawl: CrawlId, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, StoreError> {

@@ -5,7 +5,7 @@
 //! per map, which outlives removed keys. An operation that leaves a value as it was changes no number.
 
 use super::trouble::Done;
-use crate::StateRow;
+use crate::{ExcerptSize, StateExcerpt, StateRow};
 use nephila_model::{CrawlerId, StateError, StateOp, StateRead, StateValue, StateVersion};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
@@ -35,6 +35,27 @@ pub(crate) fn all(connection: &Connection, crawler: &CrawlerId, max_bytes: usize
         all.push((key, value));
     }
     Ok(Some(all))
+}
+
+/// The beginning of the state: what fits, in the order of the keys. In a transaction of the caller's, since what is shown and what is left out
+/// are to be of the same moment.
+pub(crate) fn excerpt(moment: &Connection, crawler: &CrawlerId, size: ExcerptSize) -> Done<StateExcerpt> {
+    let count = "SELECT count(*) FROM state WHERE crawler_id = ?1";
+    let keys: i64 = moment.prepare_cached(count)?.query_row([crawler.as_str()], |row| row.get(0))?;
+    let query = "SELECT key, value FROM state WHERE crawler_id = ?1 AND octet_length(value) <= ?2 ORDER BY key";
+    let mut statement = moment.prepare_cached(query)?;
+    let mut rows = statement.query(params![crawler.as_str(), super::sql_limit(size.value)])?;
+    let (mut values, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
+        bytes += key.len() + value.len();
+        if bytes > size.all {
+            break;
+        }
+        values.push((key, value));
+    }
+    let left_out = u64::try_from(keys).unwrap_or(0).saturating_sub(values.len() as u64);
+    Ok(StateExcerpt { values, left_out })
 }
 
 /// The keys that have a value, and when one last came or went.

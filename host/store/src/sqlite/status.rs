@@ -4,8 +4,8 @@
 //! reads it; a job at rest is read as a file that does not change.
 
 use super::schema::{self, Found};
-use super::{counters, crawls};
-use crate::{JobDir, JobStatus, StoreError};
+use super::{counters, crawls, errors, state};
+use crate::{ErrorsOf, ExcerptSize, JobDir, JobStatus, StoreError};
 
 /// Errors that are shown.
 const SAMPLES: usize = 10;
@@ -30,8 +30,10 @@ pub fn read_status(dir: &JobDir) -> Result<JobStatus, StoreError> {
         let crawl = crawls::last_opened(&moment)?.ok_or_else(no_job)?;
         let counts = counters::counts(&moment, crawl.id)?;
         let statistics = counters::statistics(&moment, crawl.id)?;
-        let errors = counters::errors(&moment, crawl.id, SAMPLES)?;
-        Ok(JobStatus { crawl, in_use, counts, statistics, errors })
+        let samples = |of| errors::most_frequent(&moment, crawl.id, of, SAMPLES);
+        let (errors, retry_errors) = (samples(ErrorsOf::FailedRequests)?, samples(ErrorsOf::RetriedAttempts)?);
+        let state = state::excerpt(&moment, &crawl.crawler_id, ExcerptSize::default())?;
+        Ok(JobStatus { crawl, in_use, counts, statistics, errors, retry_errors, state })
     };
     read().map_err(|trouble: super::trouble::Trouble| trouble.into_error("read the job", &dir.database().display().to_string()))
 }

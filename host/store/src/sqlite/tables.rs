@@ -196,6 +196,19 @@ CREATE TABLE events (
 CREATE INDEX events_by_crawl ON events (crawl, id);
 ";
 
+/// What came to format 3 without a new one, since nothing of a job is lost without it: errors of attempts that were retried. It is made when a
+/// crawl is opened, and who only looks does without.
+const LATER_TABLES: &str = "
+CREATE TABLE IF NOT EXISTS retry_errors (
+    crawl INTEGER NOT NULL,
+    code TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    message TEXT NOT NULL,
+    PRIMARY KEY (crawl, code)
+) WITHOUT ROWID;
+";
+
 /// Every table and every index that carries an invariant, as `sqlite_schema` names them.
 const PARTS: [&str; 20] = [
     "meta",
@@ -249,13 +262,14 @@ pub(crate) const fn check_format(found: i64) -> Result<(), StoreError> {
     }
 }
 
-/// Makes a job of format 2 one of this format, as part of a transaction.
+/// Makes a job of format 2 one of this format, and adds to one of this format what it has not, as part of a transaction.
 pub(crate) fn upgrade(connection: &Connection) -> Done<()> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if found == OLDEST {
         connection.execute_batch(&format!("{NEW_TABLES} PRAGMA user_version = {FORMAT};"))?;
         tracing::info!(from = found, to = FORMAT, "the job was upgraded to a newer format");
     }
+    connection.execute_batch(LATER_TABLES)?;
     Ok(())
 }
 
@@ -271,6 +285,7 @@ mod tests {
         let names: Vec<String> =
             statement.query_map([], |row| row.get(0)).expect("rows").collect::<Result<_, _>>().expect("names");
         let parts: Vec<&str> = parts(FORMAT).collect();
+        assert!(!names.iter().any(|name| name == "retry_errors"), "it comes when a crawl is opened");
         let forgotten: Vec<&String> = names.iter().filter(|name| !parts.contains(&name.as_str())).collect();
         assert!(forgotten.is_empty() && names.len() == parts.len(), "{forgotten:?}");
     }

@@ -1,13 +1,14 @@
 //! A job of an older format: looked at as it is, and upgraded when its crawl is opened.
 
 use super::Job;
-use crate::contract::{Crawl, ending, items, spec};
+use crate::contract::{Crawl, ending, items, retry_at, spec};
 use crate::sqlite::read_status;
-use crate::{Company, CrawlSpec, JobDir, Store, StoreError};
-use nephila_model::{PoolPlace, Timestamp};
+use crate::{Company, CrawlSpec, ErrorsOf, JobDir, Store, StoreError};
+use nephila_model::{Counter, Effects, PoolPlace, Timestamp};
 
 /// What format 2 had not.
 const BACK_TO_2: &str = "DROP TABLE session_pools; DROP TABLE sessions; DROP TABLE session_cookies; DROP TABLE events;
+    DROP TABLE retry_errors;
     PRAGMA user_version = 2;";
 
 async fn of_format_2() -> Job {
@@ -82,4 +83,21 @@ async fn a_job_of_format_3_without_its_session_tables_is_damaged() {
     let job = Job::closed().await;
     job.edit("DROP INDEX sessions_by_name");
     assert!(matches!(job.open().err().expect("refused"), StoreError::Damaged { .. }));
+}
+
+#[tokio::test]
+async fn a_job_of_an_earlier_version_of_format_3_is_looked_at_and_goes_on() {
+    let job = Job::closed().await;
+    job.edit("DROP TABLE retry_errors; DELETE FROM counters WHERE name LIKE '%-millis'");
+    std::fs::write(job.path().join("lock"), "4711\n").expect("written");
+    let before = job.files();
+    let status = read_status(&JobDir::existing(job.path()).expect("a job")).expect("a status");
+    assert!(status.retry_errors.is_empty());
+    assert_eq!(status.statistics.find(&Counter::LeastFinishedMillis), None);
+    assert_eq!(job.files(), before);
+    let crawl = job.crawl().await;
+    let request = crawl.queue("a.example").await.remove(0);
+    crawl.apply(crawl.outcome(&request, retry_at(0), Effects::default())).await;
+    let errors = crawl.store.errors(crawl.id, ErrorsOf::RetriedAttempts, 9).await.expect("errors");
+    assert_eq!((errors.len(), errors[0].count), (1, 1));
 }
