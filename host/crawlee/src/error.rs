@@ -58,6 +58,12 @@ pub enum CrawleeError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder is to be made anew, and is there.
+    #[error("{} is not empty; use another storage folder", .path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
     /// There is no such store.
     #[error("there is no Crawlee key-value store in {}; give the folder that has `key_value_stores` in it, and the store's name", .path.display())]
     NoStore {

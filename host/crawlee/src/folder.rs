@@ -17,8 +17,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Where Crawlee has its key-value stores, in the storage folder.
-const STORES: &str = "key_value_stores";
+/// What a storage folder is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    KeyValueStores,
+    Datasets,
+    RequestQueues,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 3] = [Self::KeyValueStores, Self::Datasets, Self::RequestQueues];
+
+    /// The name of its folder.
+    pub(crate) const fn folder(self) -> &'static str {
+        match self {
+            Self::KeyValueStores => "key_value_stores",
+            Self::Datasets => "datasets",
+            Self::RequestQueues => "request_queues",
+        }
+    }
+}
 
 /// How the name of a temporary file begins. No key's file can begin so, since a plus sign is always encoded.
 const TEMPORARY: &str = ".nephila+";
@@ -49,11 +67,11 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// The store's folder; made, with those above it, if it is not there.
-    pub(crate) fn make(storage: &Path, name: &StoreName) -> Result<Self, CrawleeError> {
+    pub(crate) fn make(storage: &Path, part: Part, name: &StoreName) -> Result<Self, CrawleeError> {
         let made = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(storage);
         made.map_err(|cause| CrawleeError::io(storage, "make the folder", cause))?;
         let mut folder = Self::storage(storage)?;
-        for step in [STORES, name.folder()] {
+        for step in [part.folder(), name.folder()] {
             match mkdirat(&folder.handle, step, Mode::from_raw_mode(FOLDER_MODE)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(cause) => return Err(CrawleeError::io(&folder.path.join(step), "make the folder", cause)),
@@ -64,11 +82,12 @@ impl Folder {
     }
 
     /// The store's folder, if it is there.
-    pub(crate) fn existing(storage: &Path, name: &StoreName) -> Result<Self, CrawleeError> {
-        let there = Self::storage(storage).and_then(|folder| folder.enter(STORES)).and_then(|folder| folder.enter(name.folder()));
+    pub(crate) fn existing(storage: &Path, part: Part, name: &StoreName) -> Result<Self, CrawleeError> {
+        let there =
+            Self::storage(storage).and_then(|folder| folder.enter(part.folder())).and_then(|folder| folder.enter(name.folder()));
         there.map_err(|error| match error {
             CrawleeError::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => {
-                CrawleeError::NoStore { path: storage.join(STORES).join(name.folder()) }
+                CrawleeError::NoStore { path: storage.join(part.folder()).join(name.folder()) }
             }
             error => error,
         })
@@ -149,6 +168,23 @@ impl Folder {
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno.into()),
             }
+        }
+    }
+
+    /// Whether something has this name.
+    pub(crate) fn has(&self, name: &str) -> Result<bool, CrawleeError> {
+        match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(CrawleeError::io(&self.path.join(name), "look at", errno)),
+        }
+    }
+
+    /// Refuses a folder that has anything in it.
+    pub(crate) fn check_empty(&self) -> Result<(), CrawleeError> {
+        match self.all_names()?.next() {
+            None => Ok(()),
+            Some(_) => Err(CrawleeError::NotEmpty { path: self.path.clone() }),
         }
     }
 
@@ -233,7 +269,7 @@ mod tests {
 
     fn folder() -> (tempfile::TempDir, Folder) {
         let storage = tempfile::tempdir().unwrap();
-        let folder = Folder::make(storage.path(), &StoreName::DEFAULT).unwrap();
+        let folder = Folder::make(storage.path(), Part::KeyValueStores, &StoreName::DEFAULT).unwrap();
         (storage, folder)
     }
 
@@ -289,17 +325,23 @@ mod tests {
     #[test]
     fn a_folder_that_is_a_link_or_a_file_is_refused() {
         let (storage, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        symlink(other.path(), storage.path().join(STORES)).unwrap();
-        assert!(matches!(Folder::make(storage.path(), &StoreName::DEFAULT), Err(CrawleeError::NotAFolder { .. })));
+        symlink(other.path(), storage.path().join(Part::KeyValueStores.folder())).unwrap();
+        assert!(matches!(
+            Folder::make(storage.path(), Part::KeyValueStores, &StoreName::DEFAULT),
+            Err(CrawleeError::NotAFolder { .. })
+        ));
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
-        fs::remove_file(storage.path().join(STORES)).unwrap();
-        fs::create_dir(storage.path().join(STORES)).unwrap();
-        fs::write(storage.path().join(STORES).join("default"), "").unwrap();
-        assert!(matches!(Folder::make(storage.path(), &StoreName::DEFAULT), Err(CrawleeError::NotAFolder { .. })));
+        fs::remove_file(storage.path().join(Part::KeyValueStores.folder())).unwrap();
+        fs::create_dir(storage.path().join(Part::KeyValueStores.folder())).unwrap();
+        fs::write(storage.path().join(Part::KeyValueStores.folder()).join("default"), "").unwrap();
+        assert!(matches!(
+            Folder::make(storage.path(), Part::KeyValueStores, &StoreName::DEFAULT),
+            Err(CrawleeError::NotAFolder { .. })
+        ));
         // The storage folder itself is what the user says.
         let link = other.path().join("storage");
         symlink(storage.path(), &link).unwrap();
-        assert!(Folder::make(&link, &StoreName::named("a").unwrap()).is_ok());
+        assert!(Folder::make(&link, Part::KeyValueStores, &StoreName::named("a").unwrap()).is_ok());
     }
 
     #[test]
@@ -333,7 +375,7 @@ mod tests {
     fn a_folder_that_is_not_there_is_said_to_be_missing() {
         let storage = tempfile::tempdir().unwrap();
         for path in [storage.path().to_owned(), storage.path().join("none")] {
-            let error = Folder::existing(&path, &StoreName::DEFAULT).unwrap_err();
+            let error = Folder::existing(&path, Part::KeyValueStores, &StoreName::DEFAULT).unwrap_err();
             assert!(matches!(error, CrawleeError::NoStore { .. }), "{error}");
         }
     }

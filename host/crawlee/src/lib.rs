@@ -22,6 +22,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test a panic is the report"))]
 
+mod dataset;
 mod error;
 mod folder;
 mod json;
@@ -31,17 +32,24 @@ mod name;
 mod queue;
 mod reader;
 mod record;
+mod request;
+mod request_queue;
 mod state;
 mod statistics;
+mod storage;
 mod time;
 mod writer;
 
+pub use dataset::DatasetWriter;
 pub use error::CrawleeError;
 pub use key::{MAX_KEY_BYTES, RecordKey};
 pub use name::StoreName;
 pub use queue::{QueueCounts, QueueState};
 pub use reader::{KeyValueReader, RecordInfo};
 pub use record::{MediaType, Record, RecordValue};
+pub use request::{ListedRequest, unique_key};
+pub use request_queue::RequestQueueWriter;
 pub use state::{read_state, write_state};
 pub use statistics::CrawlerStatistics;
+pub use storage::is_storage;
 pub use writer::KeyValueWriter;

@@ -33,6 +33,14 @@ impl StoreName {
         if fits { Ok(Self(Some(name.to_owned()))) } else { Err(CrawleeError::StoreName { name: shortened(name) }) }
     }
 
+    /// The name that is nearest to one of ours, which may also have dots and underscores: they become hyphens.
+    ///
+    /// # Errors
+    /// [`CrawleeError::StoreName`] if that is no name either.
+    pub fn nearest(name: &str) -> Result<Self, CrawleeError> {
+        Self::named(name.replace(['.', '_'], "-").trim_matches('-'))
+    }
+
     /// The name; `None` for the store without one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -73,6 +81,8 @@ mod tests {
         for name in ["", "-a", "a-", "a_b", "a.b", "../x", "a/b", "ä", "a\0b", "default", &"x".repeat(129)] {
             assert!(matches!(StoreName::named(name), Err(CrawleeError::StoreName { .. })), "{name:?}");
         }
+        assert_eq!(StoreName::nearest("_a.b_c-").unwrap().folder(), "a-b-c");
+        assert!(StoreName::nearest("._").is_err());
         assert_eq!(StoreName::DEFAULT.folder(), "default");
     }
 

@@ -4,7 +4,7 @@
 //! if both its files are, as in Crawlee for Python. The two cannot be read at one moment: if the size in the metadata is not that of
 //! the value, somebody is writing, and both are read again; if it stays so, the value was edited by hand and is taken as it is.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Part};
 use crate::key::STORE_METADATA;
 use crate::metadata::{MAX_METADATA_BYTES, RecordMetadata, StoreMetadata};
 use crate::{CrawleeError, MediaType, Record, RecordKey, StoreName};
@@ -42,7 +42,7 @@ impl KeyValueReader {
     /// # Errors
     /// [`CrawleeError::NoStore`], [`CrawleeError::NotAFolder`], [`CrawleeError::Io`].
     pub fn open(storage: &Path, name: &StoreName) -> Result<Self, CrawleeError> {
-        Ok(Self::of(Folder::existing(storage, name)?))
+        Ok(Self::of(Folder::existing(storage, Part::KeyValueStores, name)?))
     }
 
     pub(crate) const fn of(folder: Folder) -> Self {

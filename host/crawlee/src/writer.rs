@@ -7,7 +7,7 @@
 //! A folder is taken if it is empty, or has nothing but an `INPUT`, or is a store of Crawlee's; then its id, its name, its time of
 //! creation and all records of other keys stay as they are.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Part};
 use crate::key::STORE_METADATA;
 use crate::metadata::{RecordMetadata, StoreMetadata};
 use crate::{CrawleeError, KeyValueReader, MediaType, RecordKey, StoreName};
@@ -34,7 +34,7 @@ impl KeyValueWriter {
     /// [`CrawleeError::NotAStore`] and [`CrawleeError::NotAFolder`] for a folder of something else, of which nothing is changed;
     /// [`CrawleeError::Damaged`] if the store's metadata cannot be understood; [`CrawleeError::Io`].
     pub fn open(storage: &Path, name: &StoreName) -> Result<Self, CrawleeError> {
-        let reader = KeyValueReader::of(Folder::make(storage, name)?);
+        let reader = KeyValueReader::of(Folder::make(storage, Part::KeyValueStores, name)?);
         let metadata = match reader.store_metadata()? {
             Some(metadata) => metadata,
             None => {

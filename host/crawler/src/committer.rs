@@ -4,6 +4,7 @@
 //! times. So a lone outcome is committed at once, no timer is involved, and a busy crawl pays one transaction for many pages. Groups are bounded by count and bytes, and the bounded channel is the back-pressure. The committer never waits for a re-run:
 //! an outcome in conflict goes back to its task with the reason.
 
+use crate::named_storages::{NamedStorages, Notice};
 use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, Step};
 use nephila_store::{Store, StoreError};
 use std::sync::Arc;
@@ -27,7 +28,10 @@ type Letter = (Outcome, oneshot::Sender<Result<CommitResult, Arc<StoreError>>>);
 
 /// How outcomes are handed to the committer. Cheap to clone; the committer ends when the last one is gone.
 #[derive(Clone)]
-pub struct Commits(mpsc::Sender<Letter>);
+pub struct Commits {
+    letters: mpsc::Sender<Letter>,
+    notice: Arc<Notice>,
+}
 
 impl Commits {
     /// Starts the committer of a crawl.
@@ -36,9 +40,11 @@ impl Commits {
         crawl: CrawlId,
         limits: CommitLimits,
         profile: Arc<Profile>,
+        named: NamedStorages,
     ) -> (Self, tokio::task::JoinHandle<()>) {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        (Self(sender), tokio::spawn(run(store, crawl, limits, profile, receiver)))
+        let (letters, receiver) = mpsc::channel(QUEUE);
+        let notice = Arc::new(Notice::new(named));
+        (Self { letters, notice }, tokio::spawn(run(store, crawl, limits, profile, receiver)))
     }
 
     /// Commits an outcome, and says what the store did with it.
@@ -47,8 +53,13 @@ impl Commits {
     /// What concerns the store as a whole, shared by all outcomes of the group: none of them was applied.
     pub async fn commit(&self, outcome: Outcome) -> Result<CommitResult, Arc<StoreError>> {
         let (reply, answer) = oneshot::channel();
-        self.0.send((outcome, reply)).await.map_err(|_| Arc::new(StoreError::Closed))?;
-        answer.await.map_err(|_| Arc::new(StoreError::Closed))?
+        let named = self.notice.due(&outcome.effects);
+        self.letters.send((outcome, reply)).await.map_err(|_| Arc::new(StoreError::Closed))?;
+        let result = answer.await.map_err(|_| Arc::new(StoreError::Closed))??;
+        if let (Some(named), Ok(_)) = (named, &result) {
+            self.notice.say(&named);
+        }
+        Ok(result)
     }
 }
 

@@ -18,6 +18,7 @@ mod frontier;
 mod landing;
 mod line;
 mod listening;
+mod named_storages;
 mod pace;
 mod persistence;
 mod profile_log;
@@ -41,6 +42,8 @@ mod walk;
 
 pub use autoscaled_pool::Load;
 pub use control::{Progress, Signal, StopLevel, StopOrder, Stopper, out_of_patience};
+pub use named_storages::NamedStorages;
+pub use persistence::{ERRORS as SHOWN_ERRORS, ShownErrors, shown_statistics};
 pub use profile_log::{ProfileLog, note_late_steps};
 pub use report::{CrawlReport, CrawlStatus, FinishReason};
 pub use run::run;

@@ -3,6 +3,7 @@
 //! Decision: a task of its own owns the listener, so that a slow or crashing one delays no page. What plugins emit comes from the store, one
 //! event after another, each until its outcome is committed (exactly once with effect); the host's own events come from the event
 //! manager and pass: its queue gives way for a listener that is behind. What outcomes bring for the queue goes to the run loop as news.
+//! After a crash the first event of the store is a suspect, as pages are (S10): it is heard behind a durable mark while nothing else is.
 
 mod hearing;
 mod outcome;
@@ -11,7 +12,7 @@ use self::hearing::Hearing;
 use crate::line::Line;
 use nephila_events::Event;
 use nephila_model::{Applied, EventId, Lease};
-use nephila_store::StoreError;
+use nephila_store::{LeftBehind, StoreError};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -72,6 +73,13 @@ enum Pages {
     Done,
 }
 
+/// The task's side of what it shares with the run loop.
+struct Sides {
+    news: mpsc::Sender<News>,
+    working: watch::Sender<AtWork>,
+    pages: watch::Receiver<Pages>,
+}
+
 /// Whether it was told that the task has ended by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gone {
@@ -81,12 +89,12 @@ enum Gone {
 
 impl Listening {
     /// Listens from the first nudge on: a crawl that has nothing to do any more has nothing to tell.
-    pub fn start(line: &Arc<Line>, lease: Lease) -> Self {
+    pub fn start(line: &Arc<Line>, lease: Lease, left: LeftBehind) -> Self {
         let (orders, ordered) = mpsc::channel(1);
         let (told, news) = mpsc::channel(NEWS);
         let (working, at_work) = watch::channel(AtWork::No);
         let (pages, still) = watch::channel(Pages::GoOn);
-        let hearing = Hearing::new(Arc::clone(line), lease, told, working, still);
+        let hearing = Hearing::new(Arc::clone(line), lease, left, Sides { news: told, working, pages: still });
         let task = tokio::spawn(hearing.run(ordered));
         Self { line: Arc::clone(line), orders, news, task, at_work, pages, gone: Gone::Untold }
     }

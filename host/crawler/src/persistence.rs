@@ -2,24 +2,27 @@
 //!
 //! Decision: nothing is made durable here, for all of it is already. What Crawlee's users look for in the default key-value store is written
 //! there in Crawlee's shapes, for people and for other programs: the state, the statistics and, where there is one, the session pool, each as
-//! one moment of the crawl has it. Names are Crawlee's, with the crawler's id, which is the same after a restart. The event manager
+//! one moment of the crawl has it. Auto-saved values are shown in their own stores. Names are Crawlee's, with the crawler's id, which is the same after a restart. The event manager
 //! waits until they are written.
 
 use crate::line::Line;
 use crate::session_desk::SessionDesk;
 use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};
 use nephila_events::{Event, EventName, Events, Listener, ListenerId};
-use nephila_model::{Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
+use nephila_model::{AutoSaved, Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
 use nephila_store::{CrawlRecord, ErrorSample, ErrorsOf, StoreError};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Errors that the statistics show, with a sample each.
-const ERRORS: usize = 1_000;
+pub const ERRORS: usize = 1_000;
 
 /// Bytes of the state that are shown at most. What is more is in the store, and only there.
 const SHOWN_STATE: usize = 16 << 20;
+
+/// Bytes of auto-saved values that are shown at most.
+const SHOWN_AUTO_SAVED: usize = 16 << 20;
 
 /// Told when the records are written.
 pub type Written = oneshot::Sender<()>;
@@ -76,15 +79,18 @@ impl Drop for Persistence {
 pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<KeyValueWrite>, StoreError> {
     let record = line.store.crawl(line.crawl).await?;
     let statistics = line.store.statistics(line.crawl).await?;
-    let errors = by_code(line.store.errors(line.crawl, ErrorsOf::FailedRequests, ERRORS).await?);
-    let retry_errors = by_code(line.store.errors(line.crawl, ErrorsOf::RetriedAttempts, ERRORS).await?);
-    let shown = CrawlerStatistics { errors, retry_errors, ..of_crawl(&record, &statistics, finished_at) };
+    let errors = ShownErrors {
+        failed: line.store.errors(line.crawl, ErrorsOf::FailedRequests, ERRORS).await?,
+        retried: line.store.errors(line.crawl, ErrorsOf::RetriedAttempts, ERRORS).await?,
+    };
+    let shown = shown_statistics(&record, &statistics, errors, finished_at);
     let mut writes = Vec::new();
     match serde_json::to_vec_pretty(&shown.record(&record.crawler_id)) {
         Ok(bytes) => writes.push(json(&RecordKey::statistics(&record.crawler_id), bytes)),
         Err(error) => tracing::warn!(%error, "the statistics could not be written as JSON"),
     }
     writes.extend(state(line, &record.crawler_id).await?);
+    writes.extend(auto_saved(line, &record.crawler_id).await?);
     writes.extend(line.sessions.as_ref().and_then(SessionDesk::record));
     Ok(writes)
 }
@@ -108,12 +114,50 @@ async fn state(line: &Line, crawler: &CrawlerId) -> Result<Option<KeyValueWrite>
     }
 }
 
+// Each under the key of its record, in its store.
+async fn auto_saved(line: &Line, crawler: &CrawlerId) -> Result<Vec<KeyValueWrite>, StoreError> {
+    let Some(values) = line.store.auto_saved(crawler, SHOWN_AUTO_SAVED).await? else {
+        tracing::warn!(
+            limit = SHOWN_AUTO_SAVED,
+            "the auto-saved values are too large to be shown in the key-value stores; they are kept all the same"
+        );
+        return Ok(Vec::new());
+    };
+    let shown = |(AutoSaved { store, key }, text): (AutoSaved, String)| {
+        let value = KvValue { content_type: JSON.to_owned(), value: text.into_bytes().into() };
+        KeyValueWrite { store, key, value: Some(value) }
+    };
+    Ok(values.into_iter().map(shown).collect())
+}
+
+const JSON: &str = "application/json; charset=utf-8";
+
 fn json(key: &RecordKey, bytes: Vec<u8>) -> KeyValueWrite {
-    let value = KvValue { content_type: "application/json; charset=utf-8".to_owned(), value: bytes.into() };
+    let value = KvValue { content_type: JSON.to_owned(), value: bytes.into() };
     KeyValueWrite { store: KvStoreName::Default, key: key.as_str().to_owned(), value: Some(value) }
 }
 
-// The statistics in Crawlee's words.
+/// Errors by their kind, each with a sample.
+#[derive(Debug, Default)]
+pub struct ShownErrors {
+    /// Of requests that failed for good.
+    pub failed: Vec<ErrorSample>,
+    /// Of attempts that were tried again.
+    pub retried: Vec<ErrorSample>,
+}
+
+/// The statistics in Crawlee's words, as the record `__CRAWLER_STATISTICS_<id>` shows them.
+#[must_use]
+pub fn shown_statistics(
+    record: &CrawlRecord,
+    statistics: &Statistics,
+    errors: ShownErrors,
+    finished_at: Option<Timestamp>,
+) -> CrawlerStatistics {
+    let (errors, retry_errors) = (by_code(errors.failed), by_code(errors.retried));
+    CrawlerStatistics { errors, retry_errors, ..of_crawl(record, statistics, finished_at) }
+}
+
 fn of_crawl(record: &CrawlRecord, statistics: &Statistics, finished_at: Option<Timestamp>) -> CrawlerStatistics {
     let get = |counter| statistics.get(&counter);
     let millis = |counter| Duration::from_millis(get(counter));

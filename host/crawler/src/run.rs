@@ -43,15 +43,32 @@ const TICK: Duration = Duration::from_secs(1);
 /// Errors that a report shows.
 const ERRORS_SHOWN: usize = 10;
 
-/// Runs a crawl until it ends or is stopped, and closes it in the store.
+/// Runs a crawl until it ends or is stopped, and closes it in the store. It holds the event manager for as long as it runs, beside whoever
+/// else does: crawls of one process begin and end in any order, and the last one's end is also the manager's, unless its process holds it.
 ///
 /// # Errors
 /// If the store cannot say how the crawl stands in the end. What was committed is kept, and the same crawl can be resumed.
 pub async fn run(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
+    let owner = match setup.events.enter().await {
+        Ok(owner) => Some(owner),
+        Err(error) => {
+            tracing::warn!(%error, "the event manager cannot be started; the crawl runs without its events");
+            None
+        }
+    };
+    let report = crawl(setup).await;
+    if let Some(owner) = owner {
+        owner.close().await;
+    }
+    report
+}
+
+async fn crawl(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let started = Instant::now();
     let (store, crawl) = (Arc::clone(&setup.store), setup.opened.record.id);
     let sessions = setup.sessions().await?;
-    let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits(), Arc::clone(&setup.profile));
+    let (commits, committer) =
+        Commits::start(Arc::clone(&store), crawl, setup.commit_limits(), Arc::clone(&setup.profile), setup.named_storages);
 
     let before = store.statistics(crawl).await?.get(&Counter::PluginMicros);
     let mut run = Run::new(setup, commits, sessions, started).await?;
@@ -143,7 +160,7 @@ impl Run {
         let next_status = started + line.settings.status_interval;
         let frontier = Frontier::new(Arc::clone(&line.store), line.crawl, opened.leases.clone(), line.settings.delay, left);
         let (line, lease) = (Arc::new(line), opened.leases.of(Shard::CRAWL));
-        let listening = Listening::start(&line, lease);
+        let listening = Listening::start(&line, lease, left);
         Ok(Self {
             line,
             lease,

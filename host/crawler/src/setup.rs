@@ -5,6 +5,7 @@ use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::control::{Progress, StopOrder};
 use crate::line::Line;
+use crate::named_storages::NamedStorages;
 use crate::reads::StoreReads;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
@@ -45,6 +46,8 @@ pub struct CrawlSetup {
     pub events: Events,
     /// What the number of requests in flight goes by.
     pub load: Load,
+    /// What becomes of what it writes under a name.
+    pub named_storages: NamedStorages,
     /// Where this start's time goes.
     pub profile: Arc<Profile>,
 }

@@ -5,6 +5,7 @@
 //! copying between these types and those of the wire, of SQL and of WebAssembly. Nothing in here does I/O or looks at a clock
 //! (but for [`Timestamp::now`], so that there is one place which does).
 
+mod auto_saved;
 mod cookie;
 mod effects;
 mod error_snapshot;
@@ -23,6 +24,7 @@ mod time;
 mod unique_key;
 mod use_log;
 
+pub use auto_saved::AutoSaved;
 pub use cookie::{Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite};
 pub use effects::{DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
 pub use error_snapshot::{AnsweredPage, SNAPSHOT_BYTES, error_snapshot_key};

@@ -33,6 +33,8 @@ pub enum Command {
     Inspect(InspectOptions),
     /// Show where a job stands, also while it runs
     Status(StatusOptions),
+    /// Write what a job has somewhere else, also while it runs
+    Export(ExportOptions),
 }
 
 /// `nephila run`.
@@ -137,4 +139,37 @@ pub struct StatusOptions {
     /// As one JSON object
     #[arg(long)]
     pub json: bool,
+
+    /// With the state of its handlers (use_state)
+    #[arg(long)]
+    pub state: bool,
+}
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  nephila export jobs/books -o crawlee:storage     (a storage folder that Crawlee opens: CRAWLEE_STORAGE_DIR=storage)
+  nephila export jobs/books -o books.jsonl         (the items once more)";
+
+/// `nephila export`.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub struct ExportOptions {
+    /// The job's folder
+    pub dir: PathBuf,
+
+    /// Where to: crawlee:FOLDER for all of it in Crawlee's storage layout, FILE.jsonl or - for the items; may be repeated
+    #[arg(short, long = "output", value_name = "TARGET", required = true)]
+    pub outputs: Vec<String>,
+
+    /// Replace files, and a storage folder, that exist
+    #[arg(long, conflicts_with = "append")]
+    pub overwrite: bool,
+
+    /// Go on at the end of files that exist
+    #[arg(long)]
+    pub append: bool,
+
+    /// Of several crawls in the folder the one with this crawler id [default: the one that was opened last]
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
 }

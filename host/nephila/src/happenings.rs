@@ -74,3 +74,55 @@ fn tell_one(events: &Events, event: Event) {
         tracing::debug!(event = %name, %error, "an event was not emitted");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nephila_crawler::Stopper;
+    use nephila_events::{EventName, Listener};
+    use serde_json::{Value, json};
+    use std::sync::{Arc, Mutex};
+
+    /// What a listener of this process hears when it is stopped by a signal, or not at all, and ends.
+    async fn heard(signal: Option<Signal>, grace: Option<Duration>) -> Vec<(String, Value)> {
+        let (events, heard) = (Events::new(), Arc::new(Mutex::new(Vec::new())));
+        let notes = Arc::clone(&heard);
+        let note = Listener::new(move |event: Event| {
+            notes.lock().expect("a lock").push((event.name().to_string(), event.payload()));
+            async {}
+        });
+        let names = [EventName::Migrating, EventName::Aborting, EventName::Exit, EventName::PersistState];
+        let (stopper, stop) = Stopper::new();
+        events
+            .run(async {
+                events.on(names, note).expect("registered");
+                let teller = tokio::spawn(tell_of_stop(events.clone(), stop, grace));
+                if let Some(signal) = signal {
+                    stopper.stop_by(signal, StopLevel::Graceful);
+                    teller.await.expect("it has told");
+                } else {
+                    teller.abort();
+                }
+                tell_of_exit(&events);
+                // So that none of them waits when the last `persistState` comes, which would take the place of an earlier one.
+                events.wait_for_listeners(None).await.expect("all have heard");
+            })
+            .await
+            .expect("it ran");
+        std::mem::take(&mut heard.lock().expect("a lock"))
+    }
+
+    #[tokio::test]
+    async fn exit_comes_behind_what_led_to_it_and_before_the_last_persist_state() {
+        let exit = ("exit".to_owned(), json!({}));
+        let aborting = ("aborting".to_owned(), json!({}));
+        let last = ("persistState".to_owned(), json!({ "isMigrating": false }));
+        assert_eq!(heard(None, None).await, [exit.clone(), last.clone()]);
+        assert_eq!(heard(Some(Signal::Terminate), None).await, [aborting.clone(), exit.clone(), last.clone()]);
+        let grace = Some(Duration::from_secs(20));
+        assert_eq!(heard(Some(Signal::Interrupt), grace).await, [aborting.clone(), exit.clone(), last.clone()]);
+        let migrating = ("migrating".to_owned(), json!({ "timeRemainingSecs": 20 }));
+        let persist = ("persistState".to_owned(), json!({ "isMigrating": true }));
+        assert_eq!(heard(Some(Signal::Terminate), grace).await, [migrating, persist, aborting, exit, last]);
+    }
+}

@@ -2,6 +2,7 @@
 
 mod cli;
 mod exit;
+mod export;
 mod happenings;
 mod inspect;
 mod list;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
             Command::List(options) => list::list(&options).await,
             Command::Inspect(options) => inspect::inspect(&options).await,
             Command::Status(options) => status::status(&options),
+            Command::Export(options) => export::export(&options).await,
         }
     });
     // A fetch that hangs must not hold the process.

@@ -8,6 +8,7 @@ use nephila_model::{CrawlId, Profile};
 use nephila_output::{CrawlRows, Existing, Exporter, Target};
 use nephila_store::Store;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -52,7 +53,9 @@ impl Outputs {
     /// # Errors
     /// What the output says; then nothing has changed.
     pub async fn check(&self, store: &Arc<dyn Store>, crawl: Option<CrawlId>, place: &Place) -> Result<()> {
-        self.check_apart_from(place)?;
+        if let Some(folder) = place.folder() {
+            check_apart(&self.targets, folder)?;
+        }
         match crawl {
             None => self.check_new().await,
             Some(crawl) => {
@@ -60,22 +63,6 @@ impl Outputs {
                 Ok(nephila_output::check_all(&rows, &self.targets, self.existing).await?)
             }
         }
-    }
-
-    // By whatever name: a link to the job's own files would be emptied or appended to.
-    fn check_apart_from(&self, place: &Place) -> Result<()> {
-        let Some(folder) = place.folder() else { return Ok(()) };
-        let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| entry.ok()?.metadata().ok());
-        let own: Vec<(u64, u64)> = files.map(|data| (data.dev(), data.ino())).collect();
-        for target in &self.targets {
-            if let Target::File(path) = target
-                && let Ok(data) = std::fs::metadata(path)
-                && own.contains(&(data.dev(), data.ino()))
-            {
-                bail!("{} is a file of the job {} itself; give another file to -o", path.display(), folder.display());
-            }
-        }
-        Ok(())
     }
 
     /// Takes the targets.
@@ -118,6 +105,24 @@ impl Exports {
             Some(task) => task.await.context("writing the outputs panicked; this is a defect, please report it")?,
         }
     }
+}
+
+/// Refuses a file of the job itself, by whatever name: through a link it would be emptied or appended to.
+///
+/// # Errors
+/// If one of the targets is such a file.
+pub fn check_apart(targets: &[Target], job: &Path) -> Result<()> {
+    let files = std::fs::read_dir(job).into_iter().flatten().filter_map(|entry| entry.ok()?.metadata().ok());
+    let own: Vec<(u64, u64)> = files.map(|data| (data.dev(), data.ino())).collect();
+    for target in targets {
+        if let Target::File(path) = target
+            && let Ok(data) = std::fs::metadata(path)
+            && own.contains(&(data.dev(), data.ino()))
+        {
+            bail!("{} is a file of the job {} itself; give another file to -o", path.display(), job.display());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a target is standard output, by whichever of its names.

@@ -92,6 +92,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
         items,
         events: events.clone(),
         load,
+        named_storages: place.named_storages(&options),
         profile,
     };
     // As a task, it is woken by the thread that a visit ends on; from this thread each landing would be a switch of threads.

@@ -3,7 +3,7 @@
 use crate::cli::RunOptions;
 use crate::runs;
 use anyhow::{Result, bail};
-use nephila_crawler::{CrawlSettings, PowerLoss};
+use nephila_crawler::{CrawlSettings, NamedStorages, PowerLoss};
 use nephila_store::{Company, Durability, JobDir, MemoryStore, SqliteStore, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +43,14 @@ impl Place {
         match self {
             Self::Memory => Company::Alone,
             Self::Folder(_, company) => *company,
+        }
+    }
+
+    /// What becomes of what a crawl writes there under a name.
+    pub fn named_storages(&self, options: &RunOptions) -> NamedStorages {
+        match self {
+            Self::Folder(..) if options.job.is_none() && options.store.is_none() => NamedStorages::GoWithTheRun,
+            Self::Folder(..) | Self::Memory => NamedStorages::Kept,
         }
     }
 

@@ -4,9 +4,9 @@
 //! that does not exist yet can be checked ([`NoRows`]). The price is a type parameter on [`crate::Exporter`].
 
 use nephila_model::{CrawlId, DatasetName};
-use nephila_store::{DatasetSlice, SinkRecord, Store, StoreError};
+use nephila_store::{DatasetSlice, JobSnapshot, SinkRecord, Store, StoreError};
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The committed rows of one dataset, and the cursors of those who read them.
 pub trait Rows: Send + Sync {
@@ -47,6 +47,32 @@ impl Rows for CrawlRows {
 
     async fn put_sink(&self, record: &SinkRecord) -> Result<(), StoreError> {
         self.store.put_sink(self.crawl, record).await
+    }
+}
+
+/// A crawl's own dataset as one moment has it, to be written once more from its beginning. Cursors are kept nowhere.
+pub struct SnapshotRows(Mutex<JobSnapshot>);
+
+impl SnapshotRows {
+    /// The rows of this moment.
+    #[must_use]
+    pub const fn new(job: JobSnapshot) -> Self {
+        Self(Mutex::new(job))
+    }
+}
+
+impl Rows for SnapshotRows {
+    async fn slice(&self, after: i64, limit: usize, max_bytes: usize) -> Result<DatasetSlice, StoreError> {
+        let job = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        job.items(&DatasetName::Default, after, limit, max_bytes)
+    }
+
+    async fn sink(&self, _target: &str) -> Result<Option<SinkRecord>, StoreError> {
+        Ok(None)
+    }
+
+    async fn put_sink(&self, _record: &SinkRecord) -> Result<(), StoreError> {
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ wasmtime::component::bindgen!({
         "nephila:crawler/queue.lookup": async | trappable,
         "nephila:crawler/dataset.read": async | trappable,
         "nephila:crawler/key-value.get": async | trappable,
+        "nephila:crawler/key-value.get-auto-saved": async | trappable,
         "nephila:crawler/state.get": async | trappable,
         "nephila:crawler/state.keys": async | trappable,
         default: trappable,

@@ -8,7 +8,7 @@
 use crate::Limits;
 use crate::failure::one_line;
 use crate::fault::Fault;
-use nephila_model::{StateError, StateOp, StateRead, StateVersion, apply};
+use nephila_model::{AutoSaved, StateError, StateOp, StateRead, StateVersion, apply};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a key.
@@ -83,7 +83,7 @@ impl StateView {
     pub(crate) fn listing(&self) -> Option<Vec<String>> {
         let (committed, _) = self.listing.as_ref()?;
         let mut keys: BTreeSet<&str> = committed.iter().map(String::as_str).collect();
-        for (key, known) in &self.keys {
+        for (key, known) in self.keys.iter().filter(|(key, _)| !AutoSaved::is_state_key(key)) {
             let present = match known {
                 Known::Value(value) => value.is_some(),
                 // None of them removes: a removed key is known to have no value.
@@ -110,7 +110,6 @@ impl StateView {
             let allowed = limits.state_keys;
             return Err(Fault::quota(format!("one call may do {allowed} state operations; push items to a dataset instead")));
         }
-        crate::names::key("state", op.key(), limits.key_length)?;
         if let StateOp::Set { value, .. } | StateOp::Append { value, .. } = &op {
             crate::json::check(value).map_err(|cause| bad_value(op.key(), &cause))?;
         }

@@ -12,8 +12,9 @@ mod sessions;
 
 use async_trait::async_trait;
 use nephila_model::{
-    ContentType, DatasetName, FailureCode, FailureReason, KeyStanding, KvStoreName, KvValue, Page, Position, QueuedRequest,
-    RefusedReason, RequestId, RequestSpec, RequestStatus, SiteId, StateOp, StateRead, StateVersion, Timings, UniqueKey,
+    AutoSaved, ContentType, DatasetName, FailureCode, FailureReason, KeyStanding, KvStoreName, KvValue, Page, Position,
+    QueuedRequest, RefusedReason, RequestId, RequestSpec, RequestStatus, SiteId, StateOp, StateRead, StateVersion, Timings,
+    UniqueKey,
 };
 use nephila_plugin::{
     Call, CallFailure, CallReport, CallSettings, DatasetSlice, HostConfig, InstancePolicy, Limits, ParsedPage, Plugin,
@@ -243,6 +244,9 @@ async fn bad_data_is_refused_by_code() {
         ("not-an-object", "bad-json"),
         ("bad-selector", "bad-selector"),
         ("state-bad-type", "state-type"),
+        ("store-auto-saved-over-text", "bad-json"),
+        ("store-auto-saved-too-large", "quota"),
+        ("store-auto-saved-bad-key", "bad-key"),
     ] {
         assert_eq!(code(&run(word).await), expected, "{word}");
     }
@@ -275,6 +279,24 @@ async fn state_is_read_once_and_written_without_waiting() {
     assert_eq!(report.effects.state_ops, [StateOp::Set { key: "counter".into(), value: "42".into() }]);
     let report = run_with("increment", Limits::default(), store()).await;
     assert_eq!((report.effects.state_reads.len(), report.effects.state_ops.len()), (0, 1));
+}
+
+#[tokio::test]
+async fn an_auto_saved_value_is_state_that_no_listing_shows() {
+    let (own, named) = (
+        AutoSaved { store: KvStoreName::Default, key: "counts".into() }.state_key(),
+        AutoSaved { store: KvStoreName::Named("shared".into()), key: "seen".into() }.state_key(),
+    );
+    let report = run("store-auto-saved").await;
+    assert_eq!(code(&report), "ok", "{:?}", report.ended);
+    let read = |key: &String| StateRead::Key { key: key.clone(), version: StateVersion(7) };
+    assert_eq!(report.effects.state_reads, [read(&own), read(&named)]);
+    assert_eq!(report.effects.state_ops.iter().map(StateOp::key).collect::<Vec<_>>(), [own.as_str(), named.as_str()]);
+    assert_eq!(report.effects.state_ops[0], StateOp::Set { key: own.clone(), value: "{\"pages\":1}".into() });
+    assert!(report.effects.key_values.is_empty(), "the record is the host's to write");
+
+    let report = run("store-echo-auto-saved").await;
+    assert_eq!(report.effects.items[0].json, "{\"counts\":{\"default\":true},\"keys\":[]}");
 }
 
 #[tokio::test]

@@ -49,6 +49,14 @@ pub enum StoreError {
         /// The folder.
         dir: PathBuf,
     },
+    /// The job has no crawl of this crawler.
+    #[error("the job in {} has no crawl with the id `{crawler}`; leave --id out for the one that was opened last", .dir.display())]
+    NoCrawler {
+        /// The folder.
+        dir: PathBuf,
+        /// The id.
+        crawler: String,
+    },
     /// S8: the job was made by another plugin.
     #[error(
         "this job was made by the plugin `{theirs}`, not `{ours}`; give `{ours}` another --job folder, or another --id in a shared store"

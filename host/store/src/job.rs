@@ -87,6 +87,16 @@ impl JobDir {
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
+    /// Keeps everybody from working in the job while it is looked at for long; `None` if somebody works in it, or nobody ever did. Changes
+    /// nothing in the folder.
+    #[must_use]
+    pub fn hold(&self) -> Option<SharedHold> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).custom_flags(PLAINLY).open(self.path.join(LOCK)).ok()?;
+        file.try_lock_shared().ok()?;
+        Some(SharedHold { _file: file })
+    }
+
     fn create(&self) -> Result<Metadata, StoreError> {
         let made = || {
             if let Some(parent) = self.path.parent() {
@@ -228,6 +238,12 @@ enum Mark {
     Made,
     /// Our pid is in it.
     Named,
+}
+
+/// Nobody works in a job's folder for as long as this is held. Ends when it is dropped, and with the process.
+#[derive(Debug)]
+pub struct SharedHold {
+    _file: File,
 }
 
 /// The right to work in a job's folder. Ends when it is dropped, and with the process.

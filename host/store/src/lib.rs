@@ -11,19 +11,20 @@ mod sqlite;
 mod types;
 
 pub use error::StoreError;
-pub use job::{JobDir, JobLock};
+pub use job::{JobDir, JobLock, SharedHold};
 pub use memory::MemoryStore;
-pub use sqlite::{Durability, SqliteStore, read_status};
+pub use sqlite::{Durability, JobSnapshot, Pull, RequestPart, SqliteStore, read_status};
 pub use types::{
     Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, ErrorsOf,
     ExcerptSize, InHand, JobStatus, Leases, LeftBehind, OpenedCrawl, OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder,
-    SiteWindow, StateExcerpt, StateRow, StoredEvent, Woken,
+    SiteWindow, StateExcerpt, StateRow, StoredEvent, StoredRequest, Woken,
 };
 
 use async_trait::async_trait;
 use nephila_model::{
-    CommitResult, CrawlId, CrawlerId, DatasetName, EventId, Group, KeyStanding, KvStoreName, KvValue, Lease, PoolId, PoolPlace,
-    RequestId, RequestStatus, SessionId, SessionRecord, SiteId, StateVersion, Statistics, Timestamp, UniqueKey, UseRange,
+    AutoSaved, CommitResult, CrawlId, CrawlerId, DatasetName, EventId, Group, KeyStanding, KvStoreName, KvValue, Lease, PoolId,
+    PoolPlace, RequestId, RequestStatus, SessionId, SessionRecord, SiteId, StateVersion, Statistics, Timestamp, UniqueKey,
+    UseRange,
 };
 
 /// What every store can do. All of it may be called from any task at any time; writes are serialised by the store.
@@ -71,6 +72,11 @@ pub trait Store: Send + Sync + 'static {
     /// says, or [`Store::close_crawl`] takes the mark away. A stale lease changes nothing and is an error.
     async fn mark_suspect(&self, crawl: CrawlId, request: RequestId, lease: Lease) -> Result<(), StoreError>;
 
+    /// Marks durably that the listener is about to hear this event alone (S10). The mark counts for as long as the event waits, and goes with
+    /// [`Store::close_crawl`]. If the process dies inside it three times, the next [`Store::open_crawl`] gives the event up: it waits no
+    /// longer, and is counted as [`nephila_model::FailureCode::CRASHED_THE_HOST`]. A stale lease changes nothing and is an error.
+    async fn mark_suspect_event(&self, crawl: CrawlId, event: EventId, lease: Lease) -> Result<(), StoreError>;
+
     /// How many requests stand where. Costs the same however many there are (S6).
     async fn counts(&self, crawl: CrawlId) -> Result<Counts, StoreError>;
 
@@ -100,7 +106,7 @@ pub trait Store: Send + Sync + 'static {
     /// A state value and when it last changed; version 0 for a key without a value.
     async fn state_get(&self, crawler: &CrawlerId, key: &str) -> Result<StateRow, StoreError>;
 
-    /// The keys that have a value, in order, and when one was last added or removed.
+    /// The keys that have a value, in order, and when one was last added or removed; those of auto-saved values apart.
     async fn state_keys(&self, crawler: &CrawlerId) -> Result<(Vec<String>, StateVersion), StoreError>;
 
     /// A value of a key-value store.
@@ -164,12 +170,15 @@ pub trait Store: Send + Sync + 'static {
     /// many. The work is bounded by `limit` and `keep`, however many there are (S6).
     async fn purge_sessions(&self, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError>;
 
-    /// The whole state as one moment has it: keys and values, in the order of the keys. `None` if it has more than `max_bytes`; no more than
-    /// these are read.
+    /// The whole state as one moment has it: keys and values, in the order of the keys, without auto-saved values. `None` if it has more than
+    /// `max_bytes`; no more than these are read.
     async fn state_all(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(String, String)>>, StoreError>;
 
     /// The beginning of the state, as one moment has it. What is left out is counted and not read.
     async fn state_excerpt(&self, crawler: &CrawlerId, size: ExcerptSize) -> Result<StateExcerpt, StoreError>;
+
+    /// The auto-saved values of key-value stores that this crawler has, as one moment has them: JSON. `None` if they have more than `max_bytes`.
+    async fn auto_saved(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(AutoSaved, String)>>, StoreError>;
 
     /// Events that plugins of this crawl emitted and no listener has heard, behind `after` (0: all), the oldest first, at most `limit`. Each
     /// waits until an outcome of [`nephila_model::Subject::Event`] takes it away.

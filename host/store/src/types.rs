@@ -1,8 +1,8 @@
 //! What goes in and out of a store besides the data of `nephila-model`.
 
 use nephila_model::{
-    CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, QueuedRequest, RequestId, SessionRecord, Shard, SiteBy, SiteId, SiteKey,
-    StateVersion, Statistics, Timestamp, UseRange,
+    CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, QueuedRequest, RequestId, RequestState, SessionRecord, Shard, SiteBy,
+    SiteId, SiteKey, StateVersion, Statistics, Timestamp, UseRange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -242,6 +242,17 @@ pub struct StoredEvent {
     pub payload: String,
     /// When the call that emitted it was committed.
     pub emitted_at: Timestamp,
+}
+
+/// A request of a crawl, wherever it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRequest {
+    /// The request.
+    pub request: QueuedRequest,
+    /// Where it stands.
+    pub state: RequestState,
+    /// The URL that answered, if it ended at another one than it was asked for.
+    pub final_url: Option<String>,
 }
 
 /// Where a sink stands. Opaque to the store but for `target`.

@@ -220,7 +220,7 @@ async fn listeners_hear_that_the_process_is_asked_to_end() -> Result<()> {
     for (grace, names) in [("none", &["aborting"][..]), ("20s", &["migrating", "persistState", "aborting"])] {
         let config = SiteConfig::mesh(PAGES, 6, 500).with(Switches { latency_ms: 20, ..Switches::default() });
         let (site, folder) = (Site::start(config).await?, tempfile::tempdir()?);
-        let input = json!({ "listen": ["aborting", "migrating", "persistState"] });
+        let input = json!({ "listen": ["aborting", "migrating", "persistState"], "hear": "payload" });
         let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job", "-c", "1"])
             .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
             .with(["--input", &input.to_string(), "--set", &format!("migration-grace={grace}")]);
@@ -237,7 +237,49 @@ async fn listeners_hear_that_the_process_is_asked_to_end() -> Result<()> {
         let count = |name: &str| heard.iter().filter(|other| *other == name).count();
         assert_eq!((count("aborting"), count("migrating")), (1, usize::from(names.contains(&"migrating"))), "{heard:?}");
         assert!(names.iter().all(|name| count(name) > 0), "{heard:?}");
+        let payloads = |name: &str| -> Result<Vec<Value>> {
+            let items =
+                lines(&folder.path().join("out.jsonl"))?.into_iter().map(|line| Ok(serde_json::from_str::<Value>(&line)?));
+            let items: Vec<Value> = items.collect::<Result<_>>()?;
+            Ok(items.into_iter().filter(|item| item["name"] == name).map(|item| item["payload"].clone()).collect())
+        };
+        let migrating = names.contains(&"migrating");
+        let left: Vec<Value> = if migrating { vec![json!({ "timeRemainingSecs": 20 })] } else { Vec::new() };
+        assert_eq!(payloads("migrating")?, left);
+        let persists = payloads("persistState")?;
+        let because = persists.iter().filter(|payload| **payload == json!({ "isMigrating": true })).count();
+        assert_eq!(because, usize::from(migrating), "{persists:?}");
+        assert_eq!(payloads("aborting")?, [json!({})]);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_kills_the_host_is_given_up_and_all_others_are_heard() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["page", "poison"], "pages": { "/p/7": "emit-poison", "/p/1": "emit-once" } });
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", &input.to_string()])
+        .env("NEPHILA_TEST_CRASH_ON_EVENT", "poison");
+    // The first death is before any suspicion; three are inside the mark.
+    for death in 1..=4 {
+        let ended = tokio::task::block_in_place(|| crawl.run())?;
+        assert_eq!(ended.code, None, "death {death}: {}", ended.stderr);
+    }
+    let ended = tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?;
+    assert!(ended.stderr.contains("the host died 3 times while the listener heard this event"), "{}", ended.stderr);
+    let report = ended.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["requestsFailed"].as_u64()), (Some(60), Some(0)));
+    let errors = report["errors"].as_array().context("errors")?;
+    let given_up = errors.iter().find(|error| error["code"] == "crashed-the-host").context("it is counted")?;
+    assert_eq!((&given_up["count"], &given_up["url"]), (&json!(1), &json!("event:poison")));
+    let heard = heard(folder.path())?;
+    assert_eq!(heard.iter().filter(|(name, ..)| name == "page").count(), 11, "{heard:?}");
+    assert!(heard.iter().all(|(name, ..)| name == "page"));
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    assert_eq!(rows.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u32>(0))?, 0);
+    assert_eq!(rows.query_row("SELECT count(*) FROM meta", [], |row| row.get::<_, u32>(0))?, 1, "no count is left behind");
     Ok(())
 }
 
@@ -259,5 +301,13 @@ async fn the_default_key_value_store_shows_what_users_of_crawlee_look_for() -> R
     assert!(statistics["crawlerFinishedAt"].is_string() && statistics["crawlerRuntimeMillis"].as_u64() > Some(0));
     let state = record("CRAWLEE_STATE_shop")?;
     assert_eq!(state, json!({ "counter": 11 }));
+    // And so does the command line.
+    let status = |more: &[&str]| {
+        let status = Crawl::new(folder.path(), ["status", "job", "--state"]).with(more.iter().copied());
+        tokio::task::block_in_place(|| status.run())?.expect_code(0)
+    };
+    assert_eq!(status(&["--json"])?.json()?["state"], json!({ "counter": 11 }));
+    let table = status(&[])?.stdout;
+    assert!(table.ends_with("state {\n  \"counter\": 11\n}\n"), "{table}");
     Ok(())
 }

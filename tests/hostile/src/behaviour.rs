@@ -87,6 +87,7 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
         }
         "echo" => echo(call),
         word if word.starts_with("emit") => crate::events::on_page(word, call),
+        word if word.starts_with("store") => crate::storages::on_page(word, call),
         word if word.starts_with("session") => crate::sessions::on_page(word, call),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }

@@ -18,6 +18,10 @@ thread_local! {
 pub(crate) fn on_page(word: &str, call: &Call) -> HandlerResult {
     match word {
         "emit" => emit(call),
+        "emit-poison" => {
+            crate::well_behaved(call)?;
+            events::emit("poison", &json!({}))
+        }
         "emit-once" => events::emit("page", &json!({ "url": call.request().url })),
         "emit-then-fatal" => {
             emit(call)?;
@@ -54,6 +58,7 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
     let always = crate::input().ok().and_then(|input| input.hear);
     match payload.get("do").and_then(Value::as_str).or(always.as_deref()).unwrap_or("count") {
         "count" => count(event),
+        "payload" => dataset::push(&json!({ "id": event.id(), "name": event.name(), "heard": HEARD.get(), "payload": payload })),
         "on" => events::on(named),
         "off" => events::off(named),
         "on-then-fatal" => {

@@ -2,13 +2,14 @@
 //!
 //! What it does on a page is a word (see [`behaviour`]), looked for in this order: the user data `{"do": "WORD"}`, the
 //! label, `do=WORD` anywhere in the URL, the input `{"pages": {"PART OF THE URL": "WORD"}}`. Without one it is well-behaved:
-//! it pushes `{"url": …}` and follows every link of the same hostname. What it does as a listener and with sessions is in [`events`] and
-//! [`sessions`].
+//! it pushes `{"url": …}` and follows every link of the same hostname. What it does as a listener, with sessions and with
+//! storages is in [`events`], [`sessions`] and [`storages`].
 
 mod behaviour;
 mod clock;
 mod events;
 mod sessions;
+mod storages;
 
 use std::collections::BTreeMap;
 

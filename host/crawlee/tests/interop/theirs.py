@@ -3,6 +3,7 @@
 python theirs.py queue STORAGE        makes a request queue and prints its id and what Crawlee itself calls its state
 python theirs.py visit STORAGE ID     opens everything with Crawlee's own classes, prints what it saw, changes some of it
 python theirs.py fetch STORAGE        prints the order in which the queue gives its requests
+python theirs.py exported STORAGE ID  prints what it sees of an exported job, and goes on with its queue
 
 What is printed is one JSON document. Whatever goes wrong is an exception: the test shows it.
 """
@@ -23,7 +24,7 @@ from crawlee.sessions import SessionPool
 from crawlee.statistics import Statistics, StatisticsState
 from crawlee.storage_clients import FileSystemStorageClient
 from crawlee.storage_clients._file_system._request_queue_client import RequestQueueState
-from crawlee.storages import KeyValueStore, RequestQueue
+from crawlee.storages import Dataset, KeyValueStore, RequestQueue
 
 
 def set_up(storage: str) -> None:
@@ -124,10 +125,50 @@ async def visit(crawler_id: str) -> Any:
     return seen
 
 
+async def exported(crawler_id: str) -> Any:
+    seen: dict[str, Any] = {}
+    dataset = await Dataset.open()
+    data = (await dataset.get_data()).items
+    seen['items'] = len(data)
+    seen['urls'] = [item['url'] for item in data if 'url' in item]
+    prices = await Dataset.open(name='price-list')
+    seen['prices'] = (await prices.get_metadata()).item_count
+    seen['price'] = (await prices.get_data(limit=1)).items[0]
+
+    kvs = await KeyValueStore.open()
+    seen['settings'] = await kvs.get_value('settings')
+    seen['auto_saved'] = await kvs.get_value('counts')
+    seen['cover'] = shown(await (await KeyValueStore.open(name='covers')).get_value('a b/ü.jpg'))
+    crawler = BasicCrawler(id=crawler_id, configure_logging=False)
+    seen['state'] = dict(await crawler.use_state({}))
+    state = StatisticsState.model_validate(await kvs.get_value(f'__CRAWLER_STATISTICS_{crawler_id}'))
+    seen['finished'], seen['failed'] = state.requests_finished, state.requests_failed
+    async with SessionPool(persistence_enabled=True) as pool:
+        seen['sessions'] = pool.session_count
+
+    queue = await RequestQueue.open()
+    metadata = await queue.get_metadata()
+    seen['queue'] = {
+        'handled': metadata.handled_request_count,
+        'pending': metadata.pending_request_count,
+        'total': metadata.total_request_count,
+    }
+    # What was done is known, and what waits comes.
+    known = [await queue.add_request(Request.from_url(url)) for url in seen['urls']]
+    seen['known_again'] = all(answer is not None and answer.was_already_handled for answer in known)
+    fetched = []
+    while (request := await queue.fetch_next_request()) is not None:
+        fetched.append(request)
+        await queue.mark_request_as_handled(request)
+    seen['fetched'] = [request.url for request in fetched]
+    seen['keys_agree'] = all(Request.from_url(request.url).unique_key == request.unique_key for request in fetched)
+    return seen
+
+
 async def main() -> None:
     command, storage, *rest = sys.argv[1:]
     set_up(storage)
-    commands = {'queue': queue, 'fetch': fetch, 'visit': visit}
+    commands = {'queue': queue, 'fetch': fetch, 'visit': visit, 'exported': exported}
     seen = await commands[command](*rest)
     # A queue saves its order when the manager that it listens to persists.
     async with service_locator.get_event_manager():

@@ -5,13 +5,14 @@
 //! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store for a while.
 
 use super::outcome::{Committed, Then, commit};
-use super::{AtWork, News, Order, Pages};
+use super::{AtWork, News, Order, Pages, Sides};
 use crate::conclude::count_call;
 use crate::line::Line;
+use crate::visit::Suspicion;
 use nephila_events::{Event, EventName, Listener as Told, Subscription};
 use nephila_model::{CrawlerId, Effects, EventId, Heard, Lease, StatsDelta, Timestamp};
 use nephila_plugin::{CallFailure, Listener, ListenerEvent};
-use nephila_store::StoredEvent;
+use nephila_store::{LeftBehind, StoreError, StoredEvent};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +56,8 @@ pub(super) struct Hearing {
     read: VecDeque<StoredEvent>,
     /// Whether the store may have more.
     may_wait: bool,
+    /// Of the first event of the store: the process may have died while it was heard.
+    suspicion: Suspicion,
     /// Times in a row that the host's fault kept an event from being heard.
     host_failures: u32,
     phase: Phase,
@@ -63,13 +66,7 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    pub(super) fn new(
-        line: Arc<Line>,
-        lease: Lease,
-        news: mpsc::Sender<News>,
-        working: watch::Sender<AtWork>,
-        pages: watch::Receiver<Pages>,
-    ) -> Self {
+    pub(super) fn new(line: Arc<Line>, lease: Lease, left: LeftBehind, Sides { news, working, pages }: Sides) -> Self {
         let listener = line.plugin.listener(Arc::clone(&line.call_settings));
         let (hears, registered, passing) = (BTreeSet::new(), None, mpsc::channel(1));
         Self {
@@ -84,6 +81,7 @@ impl Hearing {
             passed: 0,
             read: VecDeque::new(),
             may_wait: true,
+            suspicion: if left == LeftBehind::Crash { Suspicion::Suspect } else { Suspicion::None },
             host_failures: 0,
             phase: Phase::Open,
             working,
@@ -263,7 +261,17 @@ impl Hearing {
             let before = self.hears.clone();
             let committed = {
                 // Not beside a suspect, which is handled alone (S10).
-                let _handling = line.handling.read().await;
+                let _handling = match (heard, self.suspicion) {
+                    (Heard::Stored(id), Suspicion::Suspect) => {
+                        let guard = line.handling.write().await;
+                        match line.store.mark_suspect_event(line.crawl, id, self.lease).await {
+                            Ok(()) => (Some(guard), None),
+                            Err(StoreError::Stale) => return self.tell(Some(News::Stale), Then::End).await,
+                            Err(error) => return self.tell(Some(News::Lost(Arc::new(error))), Then::End).await,
+                        }
+                    }
+                    _ => (None, Some(line.handling.read().await)),
+                };
                 let alone = if time > BESIDE_OTHERS { Some(line.state.write().await) } else { None };
                 let Called { effects, stats, faulty } = self.call(event).await;
                 if faulty == Faulty::Host && heard != Heard::Passing && self.host_failures < HOST_FAILURES {
@@ -280,7 +288,12 @@ impl Hearing {
                 committed
             };
             match committed {
-                Committed::Done(news, then) => return self.tell(news, then).await,
+                Committed::Done(news, then) => {
+                    if matches!(heard, Heard::Stored(_)) {
+                        self.suspicion = Suspicion::None;
+                    }
+                    return self.tell(news, then).await;
+                }
                 Committed::Conflict => {
                     self.listener.renew(before.clone());
                     self.hear_these(before);
@@ -295,6 +308,8 @@ impl Hearing {
     }
 
     async fn call(&mut self, event: &ListenerEvent) -> Called {
+        #[cfg(debug_assertions)]
+        crate::crash_hook::at_event(&event.name);
         let mut stats = StatsDelta::default();
         let heard = self.listener.on_event(self.line.call(None, None), event).await;
         count_call(&self.line, &mut stats, &heard.report);

@@ -9,14 +9,7 @@ use nephila_model::StateOp;
 impl state::Host for Inside {
     async fn get(&mut self, key: String) -> Result<Option<String>, Fault> {
         names::key("state", &key, self.limits.key_length)?;
-        let present = self.present()?;
-        if let Some(value) = present.state.known(&key) {
-            return Ok(value);
-        }
-        present.state.may_read()?;
-        let reads = present.call.reads.clone();
-        let (value, version) = self.wait(reads.state_get(&key)).await?;
-        self.present()?.state.read(&key, value, version)
+        self.state_value(&key).await
     }
 
     async fn keys(&mut self) -> Result<Vec<String>, Fault> {
@@ -56,7 +49,25 @@ impl state::Host for Inside {
 }
 
 impl Inside {
+    /// The value of a key, which may be one that a plugin cannot name.
+    pub(super) async fn state_value(&mut self, key: &str) -> Result<Option<String>, Fault> {
+        let present = self.present()?;
+        if let Some(value) = present.state.known(key) {
+            return Ok(value);
+        }
+        present.state.may_read()?;
+        let reads = present.call.reads.clone();
+        let (value, version) = self.wait(reads.state_get(key)).await?;
+        self.present()?.state.read(key, value, version)
+    }
+
     fn operate(&mut self, op: StateOp) -> Result<(), Fault> {
+        names::key("state", op.key(), self.limits.key_length)?;
+        self.operate_on(op)
+    }
+
+    /// The same with a key that a plugin cannot name.
+    pub(super) fn operate_on(&mut self, op: StateOp) -> Result<(), Fault> {
         self.check_time()?;
         let present = self.present()?;
         let value = match &op {

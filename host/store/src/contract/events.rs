@@ -1,9 +1,12 @@
 //! Events: each waits from the commit of the call that emitted it to that of what a listener made of it.
 
 use super::Fixture;
+use super::given::ending;
 use super::given::{Crawl, items, page, retry_at, spec};
-use crate::{Company, CrawlSpec, StoredEvent};
-use nephila_model::{CommitLimits, DatasetName, Effects, EmittedEvent, EventId, Heard, Outcome, Rejection, Subject};
+use crate::{Company, CrawlSpec, StoreError, StoredEvent};
+use nephila_model::{
+    CommitLimits, Counter, DatasetName, Effects, EmittedEvent, Epoch, EventId, Heard, Lease, Outcome, Rejection, Shard, Subject,
+};
 
 fn emitting(names: &[&str]) -> Effects {
     let event = |name: &&str| EmittedEvent { name: (*name).to_owned(), payload: format!("{{\"of\":\"{name}\"}}") };
@@ -98,4 +101,63 @@ pub async fn an_event_is_the_crawls_own_and_has_no_verdict(fixture: &dyn Fixture
     for outcome in [of_a_site, with_a_verdict] {
         assert!(matches!(crawl.try_one(outcome).await, Err(Rejection::Engine(_))));
     }
+}
+
+async fn mark(crawl: &Crawl, event: EventId) {
+    crawl.store.mark_suspect_event(crawl.id, event, crawl.leases.of(Shard::CRAWL)).await.expect("marked");
+}
+
+pub async fn an_event_that_crashes_the_host_three_times_is_given_up(fixture: &dyn Fixture) {
+    let mut crawl = Crawl::new(fixture).await;
+    handle(&crawl, "1", emitting(&["poison", "good"])).await;
+    let poison = waiting(&crawl).await.remove(0);
+    for _ in 0..2 {
+        mark(&crawl, poison.id).await;
+        crawl.again().await;
+        assert_eq!(names(&crawl).await, ["poison", "good"]);
+    }
+    mark(&crawl, poison.id).await;
+    crawl.again().await;
+    assert_eq!(names(&crawl).await, ["good"]);
+    assert_eq!(crawl.try_one(heard(&crawl, Heard::Stored(poison.id), Effects::default())).await, Err(Rejection::Decided));
+    assert_eq!(crawl.count(Counter::Error("crashed-the-host".into())).await, 1);
+    let errors = crawl.store.errors(crawl.id, crate::ErrorsOf::FailedRequests, 9).await.expect("errors");
+    assert_eq!((errors[0].code.as_str(), errors[0].url.as_str()), ("crashed-the-host", "event:poison"));
+    assert!(errors[0].message.contains("3 times"), "{errors:?}");
+    let counts = crawl.store.counts(crawl.id).await.expect("counts");
+    assert_eq!((counts.handled, counts.failed), (1, 0), "no request has failed");
+}
+
+pub async fn only_a_crash_inside_its_mark_counts_against_an_event(fixture: &dyn Fixture) {
+    let mut crawl = Crawl::new(fixture).await;
+    handle(&crawl, "1", emitting(&["first", "second"])).await;
+    let events = waiting(&crawl).await;
+    let stale = Lease { epoch: Epoch(0), ..crawl.leases.of(Shard::CRAWL) };
+    for _ in 0..4 {
+        // No mark, a mark that another event has got since, one of a superseded owner, and one that a close has taken away.
+        crawl.again().await;
+        let refused = crawl.store.mark_suspect_event(crawl.id, events[0].id, stale).await;
+        assert!(matches!(refused, Err(StoreError::Stale)), "{refused:?}");
+        crawl.again().await;
+        mark(&crawl, events[0].id).await;
+        crawl.store.close_crawl(crawl.id, &ending("PAUSED")).await.expect("closed");
+        crawl.again().await;
+        crawl.again().await;
+    }
+    assert_eq!(waiting(&crawl).await, events);
+    // Counts outlive a close, and are each event's own.
+    for _ in 0..2 {
+        for event in &events {
+            mark(&crawl, event.id).await;
+            crawl.again().await;
+            crawl.store.close_crawl(crawl.id, &ending("PAUSED")).await.expect("closed");
+            crawl.again().await;
+        }
+    }
+    assert_eq!(waiting(&crawl).await, events);
+    // The mark is no business of another event's outcome.
+    mark(&crawl, events[1].id).await;
+    crawl.apply(heard(&crawl, Heard::Stored(events[0].id), Effects::default())).await;
+    crawl.again().await;
+    assert_eq!(names(&crawl).await, Vec::<String>::new());
 }

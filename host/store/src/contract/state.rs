@@ -4,7 +4,8 @@ use super::Fixture;
 use super::given::{Crawl, failed, increment, items, ops, page, retry_at, set};
 use crate::CrawlSpec;
 use nephila_model::{
-    CommitResult, Effects, QueuedRequest, Rejection, SkipReason, StateError, StateOp, StateRead, StateVersion, Verdict,
+    AutoSaved, CommitResult, Effects, KvStoreName, QueuedRequest, Rejection, SkipReason, StateError, StateOp, StateRead,
+    StateVersion, Verdict,
 };
 
 async fn read(crawl: &Crawl, key: &str) -> StateRead {
@@ -169,4 +170,28 @@ pub async fn a_value_that_is_written_as_it_was_has_not_changed(fixture: &dyn Fix
     let seen = read(&crawl, "k").await;
     write(&crawl, &[set("k", "1"), increment("k", 0), StateOp::Max { key: "k".into(), value: 0.0 }]).await;
     crawl.apply(crawl.handled(&accepted[0], having(&seen, &[]))).await;
+}
+
+pub async fn auto_saved_values_are_checked_as_state_and_listed_apart(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let value = |store: KvStoreName| AutoSaved { store, key: "prices".to_owned() };
+    let (own, named) = (value(KvStoreName::Default), value(KvStoreName::Named("shop".to_owned())));
+    let (_, listing) = list(&crawl).await;
+    let absent = read(&crawl, &own.state_key()).await;
+    write(&crawl, &[set("plain", "1"), set(&own.state_key(), "{\"a\":1}"), set(&named.state_key(), "[]")]).await;
+    assert_eq!(list(&crawl).await.0, ["plain"]);
+    let (crawler, many) = (&crawl.spec.crawler_id, 1_000);
+    let all = crawl.store.state_all(crawler, many).await.expect("state");
+    assert_eq!(all, Some(vec![("plain".to_owned(), "1".to_owned())]));
+    let saved = crawl.store.auto_saved(crawler, many).await.expect("values");
+    assert_eq!(saved, Some(vec![(own.clone(), "{\"a\":1}".to_owned()), (named, "[]".to_owned())]));
+    assert_eq!(crawl.store.auto_saved(crawler, 10).await.expect("values"), None, "more than is wanted");
+
+    // A read of one is checked like any other; that one comes or goes changes no listing of the plugin's own keys.
+    let again = |reads: &StateRead| crawl.of_crawl(having(reads, &[]));
+    assert_eq!(crawl.try_one(again(&absent)).await, conflict(&own.state_key()));
+    assert_eq!(crawl.try_one(again(&listing)).await, conflict("listing"), "`plain` has come");
+    let (_, listing) = list(&crawl).await;
+    write(&crawl, &[StateOp::Remove { key: own.state_key() }]).await;
+    crawl.apply(again(&listing)).await;
 }

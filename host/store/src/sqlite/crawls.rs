@@ -10,18 +10,18 @@
 use super::errors::Happened;
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
-use super::{counters, errors, requests, tables};
+use super::{counters, errors, events, requests, tables};
 use crate::{
     Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, ErrorsOf, InHand, Leases, LeftBehind, OpenedCrawl, StoreError,
 };
 use nephila_model::{
-    Counter, CrawlId, CrawlerId, Epoch, FailureCode, FailureReason, Lease, NORMALISER_VERSION, RequestId, SiteBy, StatsDelta,
-    Timestamp,
+    Counter, CrawlId, CrawlerId, Epoch, EventId, FailureCode, FailureReason, Lease, NORMALISER_VERSION, RequestId, SiteBy,
+    StatsDelta, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// So often may a request have crashed the host before it is failed.
-const CRASHES: i64 = 3;
+/// So often may a request, or an event, have crashed the host before it is given up.
+pub(crate) const CRASHES: i64 = 3;
 
 /// Milliseconds that a time which an earlier opening noted may lie ahead: a day.
 const LONGEST_WAIT: i64 = 24 * 60 * 60 * 1_000;
@@ -72,6 +72,7 @@ pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) ->
     };
     if left == LeftBehind::Crash {
         count_crash(connection, old.id)?;
+        events::count_crash(connection, old.id)?;
     }
     forget_far_times(connection, old.id, now)?;
     let update =
@@ -93,7 +94,7 @@ pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) ->
 /// The crawl that [`open`] opens; `None` if it makes a new one. Whatever refuses an opening is asked here.
 pub(crate) fn find(connection: &Connection, spec: &CrawlSpec) -> Done<Option<CrawlRecord>> {
     check_normaliser(connection)?;
-    let found = record_of(connection, &spec.crawler_id)?;
+    let found = of_crawler(connection, &spec.crawler_id)?;
     check_plugin(connection, spec, found.as_ref())?;
     if let Some(found) = &found {
         check_sites(connection, spec, found.id)?;
@@ -195,7 +196,7 @@ pub(crate) fn close(connection: &Connection, crawl: CrawlId, ending: &CrawlEndin
     let (at, in_hand) = (ending.at.as_millis(), in_hand_word(ending.in_hand));
     match connection.execute(update, params![crawl.0, ending.status, ending.reason, at, in_hand])? {
         0 => Err(StoreError::NoCrawl(crawl.0).into()),
-        _ => Ok(()),
+        _ => events::unmark(connection, crawl),
     }
 }
 
@@ -206,6 +207,14 @@ pub(crate) fn mark_suspect(connection: &Connection, crawl: CrawlId, request: Req
     }
     connection.prepare_cached("UPDATE crawls SET suspect = ?2 WHERE id = ?1")?.execute(params![crawl.0, request.0])?;
     Ok(())
+}
+
+/// See [`crate::Store::mark_suspect_event`].
+pub(crate) fn mark_suspect_event(connection: &Connection, crawl: CrawlId, event: EventId, lease: Lease) -> Done<()> {
+    if standing(connection, crawl)?.epoch != lease.epoch {
+        return Err(StoreError::Stale.into());
+    }
+    events::mark(connection, crawl, event)
 }
 
 /// The mark of this request goes.
@@ -244,7 +253,8 @@ pub(crate) fn last_opened(connection: &Connection) -> Done<Option<CrawlRecord>> 
     id.map(|id| record(connection, CrawlId(id))).transpose()
 }
 
-fn record_of(connection: &Connection, crawler: &CrawlerId) -> Done<Option<CrawlRecord>> {
+/// A crawler's crawl.
+pub(crate) fn of_crawler(connection: &Connection, crawler: &CrawlerId) -> Done<Option<CrawlRecord>> {
     let query = "SELECT id FROM crawls WHERE crawler_id = ?1";
     let id = connection.query_row(query, [crawler.as_str()], |row| row.get(0)).optional()?;
     id.map(|id| record(connection, CrawlId(id))).transpose()

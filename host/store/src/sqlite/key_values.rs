@@ -6,7 +6,7 @@ use bytes::Bytes;
 use nephila_model::{CrawlId, KeyValueWrite, KvStoreName, KvValue};
 use rusqlite::{Connection, OptionalExtension, params};
 
-fn place(crawl: CrawlId, store: &KvStoreName) -> (i64, &str) {
+pub(crate) fn place(crawl: CrawlId, store: &KvStoreName) -> (i64, &str) {
     match store {
         KvStoreName::Default => scope(crawl, None),
         KvStoreName::Named(name) => scope(crawl, Some(name)),

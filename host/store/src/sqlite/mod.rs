@@ -24,6 +24,7 @@ mod session_cookies;
 mod sessions;
 mod sinks;
 mod sites;
+mod snapshot;
 mod state;
 mod status;
 mod tables;
@@ -33,6 +34,7 @@ mod trouble;
 mod worker;
 
 pub(crate) use rows::{Backed, Rows};
+pub use snapshot::{JobSnapshot, Pull, RequestPart};
 pub use status::read_status;
 
 use crate::{JobDir, JobLock, StoreError};

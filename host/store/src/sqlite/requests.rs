@@ -238,6 +238,14 @@ pub(crate) fn window(connection: &Connection, crawl: CrawlId, site: SiteId, limi
     Ok(window)
 }
 
+/// Requests of a crawl as [`queued`] takes them, with their state and the URL that answered.
+pub(crate) fn select(which: &str) -> String {
+    format!(
+        "SELECT id, site, priority, rank, key, url, original_url, label, depth, retry_count, chain, spec, payload, state, final_url
+        FROM requests WHERE crawl = ?1 AND {which}"
+    )
+}
+
 /// When the next request is due that waits for a time.
 pub(crate) fn next_due(connection: &Connection, crawl: CrawlId) -> Done<Option<Timestamp>> {
     let found = connection.prepare_cached(NEXT_DUE)?.query_row([crawl.0], |row| row.get(0)).optional()?;
@@ -325,7 +333,7 @@ pub(crate) fn final_taken_before(connection: &Connection, crawl: CrawlId, subjec
     Ok(connection.prepare_cached(ENDED_THERE)?.exists(params![crawl.0, label.unwrap_or_default(), key.as_bytes()])?)
 }
 
-fn queued(row: &Row<'_>) -> Done<QueuedRequest> {
+pub(crate) fn queued(row: &Row<'_>) -> Done<QueuedRequest> {
     let url = parse(row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?)?;
     let original = row.get::<_, Option<String>>(6)?;
     let mut spec: RequestSpec =

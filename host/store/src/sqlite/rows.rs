@@ -22,8 +22,9 @@ use crate::{
 };
 use async_trait::async_trait;
 use nephila_model::{
-    CommitResult, CrawlId, CrawlerId, DatasetName, EventId, Group, KeyStanding, KvStoreName, KvValue, Lease, PoolId, PoolPlace,
-    RequestId, RequestStatus, SessionId, SessionRecord, SiteId, StateVersion, Statistics, Timestamp, UniqueKey, UseRange,
+    AutoSaved, CommitResult, CrawlId, CrawlerId, DatasetName, EventId, Group, KeyStanding, KvStoreName, KvValue, Lease, PoolId,
+    PoolPlace, RequestId, RequestStatus, SessionId, SessionRecord, SiteId, StateVersion, Statistics, Timestamp, UniqueKey,
+    UseRange,
 };
 use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -221,6 +222,11 @@ impl<T: Backed> Store for T {
         self.rows().writer().call("mark a suspect", mark).await
     }
 
+    async fn mark_suspect_event(&self, crawl: CrawlId, event: EventId, lease: Lease) -> Result<(), StoreError> {
+        let mark = move |desk: &mut Desk| desk.write(|rows, _| crawls::mark_suspect_event(rows, crawl, event, lease));
+        self.rows().writer().call("mark a suspect", mark).await
+    }
+
     async fn counts(&self, crawl: CrawlId) -> Result<Counts, StoreError> {
         self.rows().read("count requests", move |rows| counters::counts(rows, crawl)).await
     }
@@ -349,6 +355,11 @@ impl<T: Backed> Store for T {
     async fn state_all(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(String, String)>>, StoreError> {
         let crawler = crawler.clone();
         self.rows().read("read the state", move |rows| state::all(rows, &crawler, max_bytes)).await
+    }
+
+    async fn auto_saved(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(AutoSaved, String)>>, StoreError> {
+        let crawler = crawler.clone();
+        self.rows().read("read auto-saved values", move |rows| state::auto_saved(rows, &crawler, max_bytes)).await
     }
 
     async fn events(&self, crawl: CrawlId, after: EventId, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {

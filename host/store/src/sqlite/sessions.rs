@@ -137,6 +137,28 @@ pub(crate) fn all(connection: &Connection, pool: PoolId) -> Done<Vec<SessionReco
     Ok(sessions)
 }
 
+/// The pools that a crawl may use, with their sessions; within the transaction of `connection`.
+pub(crate) fn pools(connection: &Connection, crawl: CrawlId) -> Done<Vec<(PoolPlace, Vec<SessionRecord>)>> {
+    let mut statement = connection
+        .prepare("SELECT id, store, key FROM session_pools WHERE scope = ?1 OR (scope = 0 AND store <> '') ORDER BY id")?;
+    let place = |row: &Row<'_>| {
+        let (store, key): (String, String) = (row.get(1)?, row.get(2)?);
+        let store = if store.is_empty() { KvStoreName::Default } else { KvStoreName::Named(store) };
+        Ok((PoolId(row.get(0)?), PoolPlace { store, key }))
+    };
+    let found = statement.query_map([crawl.0], place)?.collect::<Result<Vec<_>, _>>()?;
+    let mut pools = Vec::with_capacity(found.len());
+    for (id, place) in found {
+        let mut sessions = Vec::new();
+        for mut stored in select(connection, "WHERE s.pool = ?1 ORDER BY s.id", id)? {
+            stored.record.cookies = session_cookies::all(connection, stored.row)?;
+            sessions.push(stored.record);
+        }
+        pools.push((place, sessions));
+    }
+    Ok(pools)
+}
+
 /// See [`crate::Store::purge_sessions`].
 pub(crate) fn purge(connection: &Connection, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
     expire(connection, pool, now, limit)?;

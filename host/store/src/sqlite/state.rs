@@ -2,11 +2,12 @@
 //!
 //! Decision: serialisability by verification. Every change of a value gets a number that was never given before in this map, so that a read
 //! still holds exactly if its number does; the listing has a number of its own for keys that come and go. The numbers come from one row
-//! per map, which outlives removed keys. An operation that leaves a value as it was changes no number.
+//! per map, which outlives removed keys. An operation that leaves a value as it was changes no number. Auto-saved values of key-value stores
+//! are among the rows, under keys of their own ([`AutoSaved`]), and in no listing.
 
 use super::trouble::Done;
 use crate::{ExcerptSize, StateExcerpt, StateRow};
-use nephila_model::{CrawlerId, StateError, StateOp, StateRead, StateValue, StateVersion};
+use nephila_model::{AutoSaved, CrawlerId, StateError, StateOp, StateRead, StateValue, StateVersion};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,8 +24,30 @@ pub(crate) fn get(connection: &Connection, crawler: &str, key: &str) -> Done<Sta
 
 /// Keys and values, in the order of the keys; `None` if they have more bytes than that.
 pub(crate) fn all(connection: &Connection, crawler: &CrawlerId, max_bytes: usize) -> Done<Option<Vec<(String, String)>>> {
-    let mut statement = connection.prepare_cached("SELECT key, value FROM state WHERE crawler_id = ?1 ORDER BY key")?;
-    let mut rows = statement.query([crawler.as_str()])?;
+    let query = "SELECT key, value FROM state WHERE crawler_id = ?1 AND key >= ?2 ORDER BY key";
+    pairs(connection, query, params![crawler.as_str(), AutoSaved::STATE_KEYS.end], max_bytes)
+}
+
+/// The auto-saved values; `None` if they have more bytes than that.
+pub(crate) fn auto_saved(
+    connection: &Connection,
+    crawler: &CrawlerId,
+    max_bytes: usize,
+) -> Done<Option<Vec<(AutoSaved, String)>>> {
+    let query = "SELECT key, value FROM state WHERE crawler_id = ?1 AND key >= ?2 AND key < ?3 ORDER BY key";
+    let keys = AutoSaved::STATE_KEYS;
+    let found = pairs(connection, query, params![crawler.as_str(), keys.start, keys.end], max_bytes)?;
+    Ok(found.map(|pairs| pairs.into_iter().filter_map(|(key, value)| Some((AutoSaved::of_state_key(&key)?, value))).collect()))
+}
+
+fn pairs(
+    connection: &Connection,
+    query: &str,
+    which: &[&dyn rusqlite::ToSql],
+    max_bytes: usize,
+) -> Done<Option<Vec<(String, String)>>> {
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows = statement.query(which)?;
     let (mut all, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
@@ -40,11 +63,12 @@ pub(crate) fn all(connection: &Connection, crawler: &CrawlerId, max_bytes: usize
 /// The beginning of the state: what fits, in the order of the keys. In a transaction of the caller's, since what is shown and what is left out
 /// are to be of the same moment.
 pub(crate) fn excerpt(moment: &Connection, crawler: &CrawlerId, size: ExcerptSize) -> Done<StateExcerpt> {
-    let count = "SELECT count(*) FROM state WHERE crawler_id = ?1";
-    let keys: i64 = moment.prepare_cached(count)?.query_row([crawler.as_str()], |row| row.get(0))?;
-    let query = "SELECT key, value FROM state WHERE crawler_id = ?1 AND octet_length(value) <= ?2 ORDER BY key";
+    let own = AutoSaved::STATE_KEYS.end;
+    let count = "SELECT count(*) FROM state WHERE crawler_id = ?1 AND key >= ?2";
+    let keys: i64 = moment.prepare_cached(count)?.query_row(params![crawler.as_str(), own], |row| row.get(0))?;
+    let query = "SELECT key, value FROM state WHERE crawler_id = ?1 AND key >= ?2 AND octet_length(value) <= ?3 ORDER BY key";
     let mut statement = moment.prepare_cached(query)?;
-    let mut rows = statement.query(params![crawler.as_str(), super::sql_limit(size.value)])?;
+    let mut rows = statement.query(params![crawler.as_str(), own, super::sql_limit(size.value)])?;
     let (mut values, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
@@ -62,8 +86,10 @@ pub(crate) fn excerpt(moment: &Connection, crawler: &CrawlerId, size: ExcerptSiz
 pub(crate) fn keys(connection: &Connection, crawler: &CrawlerId) -> Done<(Vec<String>, StateVersion)> {
     // One transaction: keys and version are of the same moment.
     let transaction = connection.unchecked_transaction()?;
-    let mut statement = transaction.prepare_cached("SELECT key FROM state WHERE crawler_id = ?1 ORDER BY key")?;
-    let keys = statement.query_map([crawler.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let query = "SELECT key FROM state WHERE crawler_id = ?1 AND key >= ?2 ORDER BY key";
+    let mut statement = transaction.prepare_cached(query)?;
+    let own = params![crawler.as_str(), AutoSaved::STATE_KEYS.end];
+    let keys = statement.query_map(own, |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok((keys, versions(&transaction, crawler.as_str())?.listing))
 }
 
@@ -152,7 +178,8 @@ impl Plan {
                 None => connection.prepare_cached(remove)?.execute(params![crawler, key])?,
             };
         }
-        let listed = self.0.values().any(|change| change.before.is_some() != change.after.is_some());
+        let comes_or_goes = |change: &Change| change.before.is_some() != change.after.is_some();
+        let listed = self.0.iter().any(|(key, change)| comes_or_goes(change) && !AutoSaved::is_state_key(key));
         let listing = if listed { version } else { old.listing.0 };
         let number = "INSERT INTO state_versions (crawler_id, last, listing) VALUES (?1, ?2, ?3)
             ON CONFLICT (crawler_id) DO UPDATE SET last = excluded.last, listing = excluded.listing";

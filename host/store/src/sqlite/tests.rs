@@ -4,6 +4,7 @@ mod disk;
 mod files;
 mod formats;
 mod keys;
+mod snapshot;
 
 use super::{Durability, SqliteStore, read_status, requests, schema, sites};
 use crate::contract::{Crawl, ending, items, page, pages, spec};

@@ -11,7 +11,7 @@ const BACK_TO_2: &str = "DROP TABLE session_pools; DROP TABLE sessions; DROP TAB
     DROP TABLE retry_errors;
     PRAGMA user_version = 2;";
 
-async fn of_format_2() -> Job {
+pub(super) async fn of_format_2() -> Job {
     let job = Job::closed().await;
     job.edit(BACK_TO_2);
     assert_eq!(format_in_header(&job), 2);

@@ -1,0 +1,73 @@
+//! What can go wrong when a job is written as a storage folder of Crawlee's, each with the way out.
+
+use nephila_crawlee::CrawleeError;
+use nephila_session::crawlee::ShapeError;
+use nephila_store::StoreError;
+use std::io;
+use std::path::PathBuf;
+
+/// A failure of an export as a storage folder.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// There is a storage already.
+    #[error("{} is a storage folder with something in it; add --overwrite to replace it, or use another folder", .path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It was to be added to a storage.
+    #[error("{} cannot be added to, since a queue and records of two crawls do not fit into one; use another folder, or --overwrite to replace it", .path.display())]
+    Append {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder is something else.
+    #[error("{} holds other things than a storage of Crawlee's (key_value_stores, datasets, request_queues); use another folder", .path.display())]
+    NotAStorage {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is something that is no folder.
+    #[error("{} is not a folder; use another one", .path.display())]
+    NotAFolder {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// The folder has no name that it could be put under.
+    #[error("{} has no name of its own; give a folder such as {}", .path.display(), .path.join("storage").display())]
+    NoName {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// Two storages would have the same name.
+    #[error(
+        "`{name}` and `{first}` would both be called `{theirs}` in Crawlee, whose names have letters, digits and hyphens alone; give one of them another name in the plugin, or export items to a .jsonl file"
+    )]
+    SameName {
+        /// The second one.
+        name: String,
+        /// The first one.
+        first: String,
+        /// What both would be called.
+        theirs: String,
+    },
+    /// The system says no.
+    #[error("cannot {action} {}: {cause}; correct that, or use another folder", .path.display())]
+    Io {
+        /// What it is about.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// A part of it could not be written.
+    #[error(transparent)]
+    Crawlee(#[from] CrawleeError),
+    /// Sessions could not be written.
+    #[error(transparent)]
+    Sessions(#[from] ShapeError),
+    /// The job could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
