@@ -10,15 +10,23 @@ mod outcome;
 
 use self::hearing::Hearing;
 use crate::line::Line;
-use nephila_events::Event;
+use nephila_events::{Event, Subscription};
 use nephila_model::{Applied, EventId, Lease};
 use nephila_store::{LeftBehind, StoreError};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// News that wait for the run loop at most.
 const NEWS: usize = 16;
+
+/// How long an event is on its way from the event manager to a listener that is idle, and how often that is looked at.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// How long an idle task takes to answer.
+const ANSWER: Duration = Duration::from_millis(100);
 
 /// What the run loop is told.
 #[derive(Debug)]
@@ -30,6 +38,8 @@ pub enum News {
         /// The reason for which the listener stops the crawl, if it does.
         stop: Option<String>,
     },
+    /// There is nothing to hear at the moment.
+    Idle,
     /// Another process owns the crawl now.
     Stale,
     /// The store failed.
@@ -42,8 +52,28 @@ pub enum News {
 enum Order {
     /// Events wait in the store.
     Emitted,
+    /// Nothing is to be heard until the next order; to be answered when that is so. Whoever waits no longer for the answer has not said it.
+    Hold(oneshot::Sender<()>),
     /// These are the last events; to be answered when they were heard.
-    Last(Vec<Event>, oneshot::Sender<()>),
+    Last(Vec<Event>, Late, oneshot::Sender<()>),
+}
+
+/// What becomes of the requests and events that a listener brings on what it hears before the last events, when the crawl's reason to end
+/// stands already. On the last ones they are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Late {
+    /// They wait for the next start.
+    Kept,
+    /// They are left out: the crawl is over for good.
+    LeftOut,
+}
+
+/// What the run loop sees of the task.
+#[derive(Debug, Clone)]
+struct Doing {
+    at_work: AtWork,
+    /// What it has registered with the event manager.
+    registered: Option<Subscription>,
 }
 
 /// The run loop's side of it.
@@ -52,8 +82,8 @@ pub struct Listening {
     orders: mpsc::Sender<Order>,
     news: mpsc::Receiver<News>,
     task: JoinHandle<()>,
-    at_work: watch::Receiver<AtWork>,
     pages: watch::Sender<Pages>,
+    doing: watch::Receiver<Doing>,
     gone: Gone,
 }
 
@@ -62,6 +92,8 @@ pub struct Listening {
 enum AtWork {
     Yes,
     No,
+    /// It hears nothing any more, because the host is at fault. Events of the store stay there.
+    Never,
 }
 
 /// Whether there are pages still to be done.
@@ -76,7 +108,7 @@ enum Pages {
 /// The task's side of what it shares with the run loop.
 struct Sides {
     news: mpsc::Sender<News>,
-    working: watch::Sender<AtWork>,
+    working: watch::Sender<Doing>,
     pages: watch::Receiver<Pages>,
 }
 
@@ -92,11 +124,11 @@ impl Listening {
     pub fn start(line: &Arc<Line>, lease: Lease, left: LeftBehind) -> Self {
         let (orders, ordered) = mpsc::channel(1);
         let (told, news) = mpsc::channel(NEWS);
-        let (working, at_work) = watch::channel(AtWork::No);
+        let (working, doing) = watch::channel(Doing { at_work: AtWork::No, registered: None });
         let (pages, still) = watch::channel(Pages::GoOn);
         let hearing = Hearing::new(Arc::clone(line), lease, left, Sides { news: told, working, pages: still });
         let task = tokio::spawn(hearing.run(ordered));
-        Self { line: Arc::clone(line), orders, news, task, at_work, pages, gone: Gone::Untold }
+        Self { line: Arc::clone(line), orders, news, task, pages, doing, gone: Gone::Untold }
     }
 
     /// There are pages to be done.
@@ -116,37 +148,85 @@ impl Listening {
         let _ = self.orders.try_send(Order::Emitted);
     }
 
-    /// Whether it is at an event, or one waits in the store: then there will be news.
-    pub async fn is_at_work(&self) -> Result<bool, StoreError> {
-        if *self.at_work.borrow() == AtWork::Yes {
+    /// Whether it is at an event, or one waits in the store or is on its way from the event manager: then there will be news.
+    pub async fn is_at_work(&mut self) -> Result<bool, StoreError> {
+        // What it does from here on is news.
+        self.doing.mark_unchanged();
+        let began = Instant::now();
+        while self.is_on_its_way() && began.elapsed() < ON_ITS_WAY {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        if self.at_work() == AtWork::Yes || self.is_on_its_way() {
             return Ok(true);
         }
-        let waits = !self.line.store.events(self.line.crawl, EventId(0), 1).await?.is_empty();
+        let waits = self.has_stored().await?;
         if waits {
             self.nudge();
         }
         // One that was begun in between has left the store, perhaps, and may have brought something.
-        Ok(waits || *self.at_work.borrow() == AtWork::Yes)
+        Ok(waits || self.at_work() == AtWork::Yes)
+    }
+
+    /// Whether an event of the store waits to be heard.
+    pub async fn has_stored(&self) -> Result<bool, StoreError> {
+        Ok(self.at_work() != AtWork::Never && !self.line.store.events(self.line.crawl, EventId(0), 1).await?.is_empty())
+    }
+
+    /// Has it hear nothing until it is nudged or ended. `false` if it is at an event; then nothing has changed.
+    pub async fn hold(&self) -> bool {
+        let (done, held) = oneshot::channel();
+        let answered = async {
+            if self.orders.send(Order::Hold(done)).await.is_ok() {
+                // An error means that it has ended.
+                let _ = held.await;
+            }
+        };
+        tokio::time::timeout(ANSWER, answered).await.is_ok()
+    }
+
+    // Whether the event manager has something for it that it is not at yet.
+    fn is_on_its_way(&self) -> bool {
+        let doing = self.doing.borrow();
+        let stats = doing.registered.as_ref().map(Subscription::stats).unwrap_or_default();
+        doing.at_work == AtWork::No && stats.waiting + stats.handling > 0
+    }
+
+    fn at_work(&self) -> AtWork {
+        self.doing.borrow().at_work
     }
 
     /// Waits for news.
     pub async fn next(&mut self) -> News {
-        match self.news.recv().await {
-            Some(news) => news,
-            None if self.gone == Gone::Told => std::future::pending().await,
-            None => {
-                self.gone = Gone::Told;
-                News::Gone
+        let Self { news, doing, gone, .. } = self;
+        let idle = async {
+            // An error means that the task has ended, which the other end tells.
+            while doing.changed().await.is_ok() {
+                if doing.borrow_and_update().at_work != AtWork::Yes {
+                    return;
+                }
             }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            told = news.recv() => match told {
+                Some(news) => news,
+                None if *gone == Gone::Told => std::future::pending().await,
+                None => {
+                    *gone = Gone::Told;
+                    News::Gone
+                }
+            },
+            () = idle => News::Idle,
         }
     }
 
     /// Lets the listener hear the last events, and ends. One that is still at an earlier event when patience is over does not hear them.
-    pub async fn end(&mut self, last: Vec<Event>, impatient: impl Future<Output = ()>) {
+    pub async fn end(&mut self, last: Vec<Event>, late: Late, impatient: impl Future<Output = ()>) {
         let (done, heard) = oneshot::channel();
         let Self { orders, news, .. } = self;
         let ended = async {
-            if orders.send(Order::Last(last, done)).await.is_ok() {
+            if orders.send(Order::Last(last, late, done)).await.is_ok() {
                 let _ = heard.await;
             }
         };
@@ -155,8 +235,10 @@ impl Listening {
         tokio::select! {
             _ = async { tokio::join!(ended, thrown) } => {}
             () = impatient => {
-                let plugin = self.line.plugin.name();
-                tracing::warn!(plugin, "the listener is still at an earlier event; it does not hear the end of the crawl");
+                let plugin = &self.line.plugin;
+                if plugin.entry_points().listener && self.at_work() == AtWork::Yes {
+                    tracing::warn!(plugin = plugin.name(), "the listener is still at an event; the crawl ends without it");
+                }
             }
         }
         self.task.abort();

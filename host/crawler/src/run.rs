@@ -78,7 +78,8 @@ async fn crawl(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
     run.count_time().await;
     run.end_listening(&reason).await;
-    if let Some(sessions) = &run.line.sessions {
+    // Whoever has taken over has the sessions, too.
+    if let Some(sessions) = run.line.sessions.as_ref().filter(|_| reason != FinishReason::TakenOver) {
         sessions.close().await;
     }
     run.persist(Some(Timestamp::now())).await;
@@ -227,7 +228,7 @@ impl Run {
 
     // Waits until something happens, and takes it in. What is rare comes first, so that a busy crawl cannot starve it.
     async fn wait(&mut self, tick: &mut tokio::time::Interval) {
-        let grace = self.ending.as_ref().and_then(|ending| ending.deadline);
+        let grace = self.ending.as_ref().and_then(Ending::drops_pages_at);
         let event = if self.may_claim() {
             self.next_claim()
         } else if self.others_wait_for_some() {
@@ -378,6 +379,8 @@ impl Run {
                 }
                 self.look_at_limits();
             }
+            // The loop looks again whether it is at rest.
+            News::Idle => {}
             News::Stale => self.end(FinishReason::TakenOver),
             News::Lost(error) => self.end(FinishReason::StoreFailed(error.to_string())),
             News::Gone => {

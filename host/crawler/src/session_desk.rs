@@ -13,10 +13,12 @@ pub use seen::{Seen, asked};
 use crate::retry::Chance;
 use crate::session_settings::{SessionConfig, Sessions};
 use nephila_crawlee::RecordKey;
-use nephila_model::{CrawlId, FailureCode, FailureReason, KeyValueWrite, KvValue, PoolPlace, SessionId, Timestamp, Written};
+use nephila_model::{
+    CrawlId, FailureCode, FailureReason, KeyValueWrite, KvValue, Lease, PoolPlace, SessionId, Timestamp, Written,
+};
 use nephila_plugin::{CallFailure, CallSettings, Plugin};
 use nephila_session::{BlockRule, BoundError, Checkout, CheckoutError, Errand, InvalidSetting, SessionPool, SessionUse, crawlee};
-use nephila_store::{SessionCreated, Store, StoreError};
+use nephila_store::{PoolUser, SessionCreated, Store, StoreError};
 use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
@@ -62,6 +64,7 @@ pub struct SessionDesk {
     plugin: Arc<Plugin>,
     call_settings: Arc<CallSettings>,
     pool: SessionPool,
+    user: PoolUser,
     place: PoolPlace,
     freed: Arc<Notify>,
     waiting: AtomicUsize,
@@ -92,13 +95,13 @@ enum Asked {
 }
 
 impl SessionDesk {
-    /// Opens the crawl's pool; `None` if it uses no sessions.
+    /// Opens the crawl's pool, which it changes by its lease on itself; `None` if it uses no sessions.
     ///
     /// # Errors
     /// If the store fails, or the settings cannot work, which is refused before a crawl begins ([`SessionConfig::pool`]).
     pub async fn open(
         store: &Arc<dyn Store>,
-        crawl: CrawlId,
+        (crawl, lease): (CrawlId, Lease),
         config: &SessionConfig,
         rules: Vec<Arc<dyn BlockRule>>,
         (plugin, call_settings): (&Arc<Plugin>, &Arc<CallSettings>),
@@ -115,6 +118,7 @@ impl SessionDesk {
             plugin: Arc::clone(plugin),
             call_settings: Arc::clone(call_settings),
             pool: pool.map_err(failed)?,
+            user: PoolUser { pool: opened.id, crawl, lease },
             place: config.place.clone(),
             freed: Arc::new(Notify::new()),
             waiting: AtomicUsize::new(0),
@@ -186,10 +190,10 @@ impl SessionDesk {
     /// Gives back what was reserved and not used, and takes sessions away that have been over for long. Once nothing is in flight any more.
     pub async fn close(&self) {
         let unused = self.pool.take_unused();
-        if let Err(error) = self.store.return_uses(self.pool.id(), &unused).await {
+        if let Err(error) = self.store.return_uses(self.user, &unused).await {
             tracing::warn!(%error, "uses of sessions that were not begun could not be given back; they count as used");
         }
-        if let Err(error) = self.store.purge_sessions(self.pool.id(), Timestamp::now(), KEPT, PURGED).await {
+        if let Err(error) = self.store.purge_sessions(self.user, Timestamp::now(), KEPT, PURGED).await {
             tracing::warn!(%error, "sessions that are over could not be taken away; they only take room");
         }
     }
@@ -230,14 +234,13 @@ impl SessionDesk {
     }
 
     async fn carry_out(&self, errand: Errand) -> Result<Option<SessionUse>, NoSession> {
-        let pool = self.pool.id();
         match errand {
             Errand::Create(mut creation) => {
                 let made = self.plugin.create_session(Arc::clone(&self.call_settings)).await;
                 if let Some(new) = made.map_err(|failure| failed_to_make(&failure))? {
                     creation.record_mut().user_data = Written::first(new.user_data);
                 }
-                match self.store.create_session(pool, creation.record(), creation.uses(), Timestamp::now()).await? {
+                match self.store.create_session(self.user, creation.record(), creation.uses(), Timestamp::now()).await? {
                     SessionCreated::Made(range) => Ok(creation.made(range, Timestamp::now())),
                     SessionCreated::NameTaken => match creation.name_taken() {
                         Ok(()) => Ok(None),
@@ -246,7 +249,7 @@ impl SessionDesk {
                 }
             }
             Errand::Reserve(reservation) => {
-                let range = self.store.reserve_uses(pool, reservation.id(), reservation.uses()).await?;
+                let range = self.store.reserve_uses(self.user, reservation.id(), reservation.uses()).await?;
                 Ok(reservation.granted(range, Timestamp::now()))
             }
         }

@@ -11,7 +11,7 @@ use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use nephila_events::Events;
 use nephila_fetch::Fetcher;
-use nephila_model::{CommitLimits, NewRequest, Profile};
+use nephila_model::{CommitLimits, NewRequest, Profile, Shard};
 use nephila_plugin::{CallSettings, Plugin};
 use nephila_session::BlockRule;
 use nephila_store::{OpenedCrawl, Store, StoreError};
@@ -58,7 +58,8 @@ impl CrawlSetup {
     }
 
     pub(crate) async fn sessions(&self) -> Result<Option<SessionDesk>, StoreError> {
-        let (crawl, rules) = (self.opened.record.id, self.block_rules.clone());
+        let crawl = (self.opened.record.id, self.opened.leases.of(Shard::CRAWL));
+        let rules = self.block_rules.clone();
         SessionDesk::open(&self.store, crawl, &self.settings.sessions, rules, (&self.plugin, &self.call_settings)).await
     }
 

@@ -35,6 +35,7 @@ pub async fn walk(line: Arc<Line>, mut visit: Box<Visit>, pace: Pace) -> VisitEn
     match take_session(&line, &mut visit).await {
         Ok(Slot::Passed) => return VisitEnd::Continues(visit),
         Ok(Slot::Kept) => {}
+        Err(NoSession::Lost(StoreError::Stale)) => return VisitEnd::Landed(Landing::Stale),
         Err(NoSession::Lost(error)) => return VisitEnd::Landed(Landing::Lost(Arc::new(error))),
         Err(NoSession::Failed(reason, chance)) => {
             let attempt = Attempt::Failed { reason, chance, final_url: None };

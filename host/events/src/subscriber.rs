@@ -212,6 +212,7 @@ impl Subscriber {
             replaced: inbox.queue.replaced,
             dropped: inbox.queue.dropped,
             waiting: inbox.queue.len(),
+            handling: usize::from(self.is_busy()),
         }
     }
 

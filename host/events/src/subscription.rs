@@ -59,4 +59,6 @@ pub struct SubscriptionStats {
     pub dropped: u64,
     /// Events that wait now, the one being handled apart.
     pub waiting: usize,
+    /// Events that it is being called for now: one or none. Of the same moment as `waiting`: an event that is not over is in one of both.
+    pub handling: usize,
 }

@@ -7,6 +7,10 @@
 
 #[path = "hostile_calls/events.rs"]
 mod events;
+#[path = "hostile_calls/limits.rs"]
+mod limits;
+#[path = "hostile_calls/log_names.rs"]
+mod log_names;
 #[path = "hostile_calls/sessions.rs"]
 mod sessions;
 
@@ -20,16 +24,13 @@ use nephila_plugin::{
     Call, CallFailure, CallReport, CallSettings, DatasetSlice, HostConfig, InstancePolicy, Limits, ParsedPage, Plugin,
     PluginHost, ReadError, Reads,
 };
-use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tracing::field::{Field, Visit};
-use tracing::{Event, Metadata, Subscriber, span};
 use url::Url;
 
 fn wasm() -> PathBuf {
-    Names::listen();
+    log_names::listen();
     let folder = std::env::var_os("NEPHILA_TEST_PLUGINS")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-plugins")), PathBuf::from);
     let path = folder.join("hostile.wasm");
@@ -197,47 +198,6 @@ async fn a_crash_is_told_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn a_loop_ends_when_its_processor_time_is_spent() {
-    let report = run_with("loop", Limits { cpu: Duration::from_millis(100), ..Limits::default() }, Store::default()).await;
-    assert_eq!(code(&report), "cpu-limit");
-    assert!(report.metrics.cpu >= Duration::from_millis(100));
-    let report = run_with("loop", Limits { wall: Duration::from_millis(100), ..Limits::default() }, Store::default()).await;
-    assert_eq!(code(&report), "time-limit");
-}
-
-#[tokio::test]
-async fn a_call_that_waits_for_the_store_ends_when_its_time_is_over() {
-    let limits = Limits { wall: Duration::from_millis(100), ..Limits::default() };
-    let report = run_with("read-modify-write", limits, Store { stuck: true, ..Store::default() }).await;
-    assert_eq!(code(&report), "time-limit");
-    assert!(report.metrics.wall < Duration::from_millis(800), "{:?}", report.metrics.wall);
-    assert!(report.metrics.cpu < Duration::from_millis(100));
-    let report = run_with("read-modify-write", Limits::default(), Store { broken: true, ..Store::default() }).await;
-    assert_eq!(code(&report), "host");
-}
-
-#[tokio::test]
-async fn memory_handles_and_bytes_per_call_are_limited() {
-    let report = run("alloc").await;
-    assert_eq!(code(&report), "memory-limit");
-    assert!(report.metrics.memory_peak <= Limits::default().memory);
-    assert_eq!(code(&run("many-handles").await), "quota");
-    let roomy = Limits { memory: 512 << 20, ..Limits::default() };
-    assert_eq!(code(&run_with("huge-item", roomy, Store::default()).await), "host-call-limit");
-}
-
-#[tokio::test]
-async fn floods_end_in_a_quota() {
-    for word in ["flood-items", "flood-requests", "flood-state"] {
-        let report = run(word).await;
-        assert_eq!(code(&report), "quota", "{word}: {:?}", report.ended);
-    }
-    let report = run_with("flood-log", Limits { cpu: Duration::from_millis(500), ..Limits::default() }, Store::default()).await;
-    assert!(matches!(code(&report), "ok" | "cpu-limit"));
-    assert!(report.metrics.log_lines <= 1_000 && report.metrics.log_lines_dropped > 0);
-}
-
-#[tokio::test]
 async fn bad_data_is_refused_by_code() {
     for (word, expected) in [
         ("bad-json", "bad-json"),
@@ -250,24 +210,6 @@ async fn bad_data_is_refused_by_code() {
     ] {
         assert_eq!(code(&run(word).await), expected, "{word}");
     }
-}
-
-#[tokio::test]
-async fn work_that_the_host_does_for_a_plugin_is_charged_to_it() {
-    // Epochs do not cover it: each query has a clock of its own, and before the next one the call's budget is looked at.
-    let deep = "<div>".repeat(1_000);
-    let limits = Limits { cpu: Duration::from_millis(100), ..Limits::default() };
-    let report = plugin().await.handle(page_call("slow-selector", &deep, limits, Store::default())).await;
-    assert!(matches!(code(&report), "selector-timeout" | "cpu-limit"), "{:?}", report.ended);
-}
-
-#[tokio::test]
-async fn parsing_that_hits_its_limit_is_parsing_and_not_the_plugins_own_code() {
-    let deep = "<div>".repeat(200_000);
-    let limits = Limits { query: Duration::from_millis(60), ..Limits::default() };
-    let report = plugin().await.handle(page_call("slow-selector", &deep, limits, Store::default())).await;
-    assert_eq!(code(&report), "page-timeout", "{:?}", report.ended);
-    assert!(report.metrics.parse >= limits.query, "{:?}", report.metrics);
 }
 
 #[tokio::test]
@@ -338,77 +280,6 @@ async fn live_sandboxes_serve_again_until_a_call_goes_wrong() {
         assert_eq!(code(&report), expected, "{:?}", report.ended);
         if word == "ok" {
             assert_eq!((report.effects.items.len(), report.effects.requests.len()), (1, 2), "nothing of the call before is left");
-        }
-    }
-}
-
-thread_local! {
-    /// The names that log lines of plugins carry, as far as this thread wrote them.
-    static NAMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-struct Names;
-
-impl Names {
-    /// To be there before the first line of any test: what finds nobody listening may be remembered so.
-    fn listen() {
-        static LISTENING: Once = Once::new();
-        LISTENING.call_once(|| tracing::subscriber::set_global_default(Self).expect("nobody else listens"));
-    }
-}
-
-impl Subscriber for Names {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "plugin"
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        struct Name;
-        impl Visit for Name {
-            fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-                if field.name() == "plugin" {
-                    NAMES.with_borrow_mut(|names| names.push(format!("{value:?}")));
-                }
-            }
-        }
-        event.record(&mut Name);
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
-}
-
-#[tokio::test]
-async fn log_lines_carry_the_name_that_the_plugin_gives_itself() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("other.wasm");
-    std::fs::copy(wasm(), &file).expect("copied");
-    let policy = InstancePolicy::Reuse { max_calls: 10, max_memory: 64 << 20 };
-    let plugin = host(4, policy).load(file).await.expect("it loads");
-    for _ in 0..2 {
-        let report = plugin.handle(call("trap", Limits::default(), Store::default())).await;
-        assert_eq!(code(&report), "trap");
-    }
-    let names = NAMES.take();
-    assert!(names.len() >= 2 && names.iter().all(|name| name == "\"hostile\""), "{names:?}");
-}
-
-#[tokio::test]
-async fn pages_of_elements_within_elements_do_not_end_the_process() {
-    let plugin = plugin().await;
-    for (open, close) in [("<div>", "</div>"), ("<x>", ""), ("<svg>", "")] {
-        let deep = format!("<title>A</title>{}<a href=/one>1</a>{}", open.repeat(100_000), close.repeat(100_000));
-        for word in ["ok", "echo", "slow-selector"] {
-            let limits = Limits { cpu: Duration::from_millis(500), query: Duration::from_millis(300), ..Limits::default() };
-            let report = plugin.handle(page_call(word, &deep, limits, Store::default())).await;
-            let expected = ["ok", "page-timeout", "selector-timeout", "cpu-limit"];
-            assert!(expected.contains(&code(&report)), "{open} {word}: {:?}", report.ended);
         }
     }
 }

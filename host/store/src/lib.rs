@@ -16,8 +16,8 @@ pub use memory::MemoryStore;
 pub use sqlite::{Durability, JobSnapshot, Pull, RequestPart, SqliteStore, read_status};
 pub use types::{
     Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, ErrorsOf,
-    ExcerptSize, InHand, JobStatus, Leases, LeftBehind, OpenedCrawl, OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder,
-    SiteWindow, StateExcerpt, StateRow, StoredEvent, StoredRequest, Woken,
+    ExcerptSize, InHand, JobStatus, Leases, LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated, SinkRecord, SiteHead,
+    SiteOrder, SiteWindow, StateExcerpt, StateRow, StoredEvent, StoredRequest, Woken,
 };
 
 use async_trait::async_trait;
@@ -139,10 +139,10 @@ pub trait Store: Send + Sync + 'static {
     /// over for long.
     ///
     /// # Errors
-    /// [`StoreError::NoPool`].
+    /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.
     async fn create_session(
         &self,
-        pool: PoolId,
+        user: PoolUser,
         session: &SessionRecord,
         uses: u32,
         now: Timestamp,
@@ -152,12 +152,15 @@ pub trait Store: Send + Sync + 'static {
     /// left, is over, or is there no more.
     ///
     /// # Errors
-    /// [`StoreError::NoPool`].
-    async fn reserve_uses(&self, pool: PoolId, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError>;
+    /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.
+    async fn reserve_uses(&self, user: PoolUser, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError>;
 
     /// Takes uses back that were reserved and not begun, so that they do not count as used when the pool is opened again. Only those at the end
     /// of what was reserved can be taken back; the order is to be such that the last ones of a session come first.
-    async fn return_uses(&self, pool: PoolId, unused: &[(SessionId, UseRange)]) -> Result<(), StoreError>;
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.
+    async fn return_uses(&self, user: PoolUser, unused: &[(SessionId, UseRange)]) -> Result<(), StoreError>;
 
     /// A session with its cookies; `None` if there is none of that name (any more).
     async fn session(&self, pool: PoolId, session: &SessionId) -> Result<Option<SessionRecord>, StoreError>;
@@ -168,7 +171,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Takes sessions away that are over (retired, blocked, too old, used up), at most `limit`, all but the newest `keep`. Says how
     /// many. The work is bounded by `limit` and `keep`, however many there are (S6).
-    async fn purge_sessions(&self, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError>;
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.
+    async fn purge_sessions(&self, user: PoolUser, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError>;
 
     /// The whole state as one moment has it: keys and values, in the order of the keys, without auto-saved values. `None` if it has more than
     /// `max_bytes`; no more than these are read.

@@ -275,6 +275,17 @@ pub struct OpenedPool {
     pub sessions: Vec<SessionRecord>,
 }
 
+/// Who changes a session pool: a crawl, by its lease on itself. Once another has taken the crawl over, it changes nothing (S4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolUser {
+    /// The pool, which is the crawl's own or shared.
+    pub pool: PoolId,
+    /// The crawl.
+    pub crawl: CrawlId,
+    /// Its lease on [`nephila_model::Shard::CRAWL`].
+    pub lease: Lease,
+}
+
 /// What became of a new session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionCreated {

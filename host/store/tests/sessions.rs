@@ -6,7 +6,9 @@ use nephila_model::{
     StatsDelta, Subject, Timestamp, UseMark, UseNumber,
 };
 use nephila_session::{Checkout, Errand, PoolSettings, ReuseStrategy, SessionPool, SessionUse};
-use nephila_store::{Company, CrawlOrder, CrawlSpec, Durability, JobDir, Leases, SessionCreated, SqliteStore, Store, StoreError};
+use nephila_store::{
+    Company, CrawlOrder, CrawlSpec, Durability, JobDir, Leases, PoolUser, SessionCreated, SqliteStore, Store, StoreError,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -51,6 +53,10 @@ impl Process {
         Self { store, crawl: opened.record.id, leases: opened.leases, id: stored.id, pool }
     }
 
+    fn user(&self) -> PoolUser {
+        PoolUser { pool: self.id, crawl: self.crawl, lease: self.leases.of(Shard::CRAWL) }
+    }
+
     async fn take(&self) -> SessionUse {
         loop {
             let taken = match self.pool.checkout(NOW).expect("a session") {
@@ -66,12 +72,12 @@ impl Process {
     async fn run(&self, errand: Errand) -> Result<Option<SessionUse>, StoreError> {
         Ok(match errand {
             Errand::Create(creation) => {
-                let made = self.store.create_session(self.id, creation.record(), creation.uses(), NOW).await?;
+                let made = self.store.create_session(self.user(), creation.record(), creation.uses(), NOW).await?;
                 let SessionCreated::Made(range) = made else { panic!("a name that was made up was taken") };
                 creation.made(range, NOW)
             }
             Errand::Reserve(reservation) => {
-                let range = self.store.reserve_uses(self.id, reservation.id(), reservation.uses()).await?;
+                let range = self.store.reserve_uses(self.user(), reservation.id(), reservation.uses()).await?;
                 reservation.granted(range, NOW)
             }
         })
@@ -141,7 +147,7 @@ async fn a_clean_end_loses_no_use() {
             *begun.entry(taken.id().clone()).or_insert(0) += 1;
             process.commit(taken.finish(UseMark::Good, NOW).delta).await;
         }
-        process.store.return_uses(process.id, &process.pool.take_unused()).await.expect("taken back");
+        process.store.return_uses(process.user(), &process.pool.take_unused()).await.expect("taken back");
     }
     assert_eq!(begun.values().sum::<u32>(), 15);
 }

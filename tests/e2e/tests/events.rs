@@ -6,7 +6,7 @@ use nephila_site::{Running, Site, SiteConfig, Switches};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PAGES: usize = 60;
 
@@ -101,9 +101,11 @@ async fn a_listener_that_traps_on_each_event_harms_no_page_and_hears_none_twice(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listener_that_sleeps_longer_than_until_the_next_event_keeps_no_crawl_from_its_end() -> Result<()> {
-    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    // Some events come while there are pages.
+    let slow = Switches { latency_ms: 10, ..Switches::default() };
+    let (site, folder) = (Site::start(SiteConfig::mesh(PAGES, 6, 500).with(slow)).await?, tempfile::tempdir()?);
     let input = json!({ "listen": ["systemInfo", "page"], "hear": "nap", "pages": { "/p/11": "emit-once" } });
-    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "-o", "out.jsonl", "--job", "job"])
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "-c", "1", "--json", "-o", "out.jsonl", "--job", "job"])
         .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
         .with(["--input", &input.to_string()])
         .env("NEPHILA_SYSTEM_INFO_INTERVAL_MILLIS", "50");
@@ -185,6 +187,42 @@ async fn what_a_listener_brings_at_the_end_leaves_a_finished_job_finished() -> R
         let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
         assert_eq!(rows.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u32>(0))?, 0);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_listener_enqueues_when_the_last_page_fails_is_crawled_before_the_end() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["requestFailed"], "hear": "enqueue-root", "pages": { "/p/7": "fatal" } });
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job"])
+        .with([test_plugin("hostile")?.as_os_str(), format!("{}p/7", site.url()).as_ref()])
+        .with(["--input", &input.to_string()]);
+    let report = tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?.json()?;
+    let counts = ["requestsFinished", "requestsFailed", "requestsPending"].map(|name| report[name].as_u64());
+    assert_eq!((report["finishReason"].as_str(), counts), (Some("finished"), [Some(59), Some(1), Some(0)]));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_in_hand_and_a_busy_listener_have_one_grace_together() -> Result<()> {
+    let slow = Switches { slow: vec![("/p/7".to_owned(), 60_000)], ..Switches::default() };
+    let site = Site::start(SiteConfig::mesh(PAGES, 6, 500).with(slow)).await?;
+    let folder = tempfile::tempdir()?;
+    let input = json!({ "listen": ["page"], "hear": "loop", "pages": { "/p/": "follow-count-and-emit" } });
+    let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job", "--set", "plugin-cpu=60s"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", &input.to_string(), "--set", "shutdown-grace=6s"]);
+    let child = crawl.spawn()?;
+    while site.stats().requests < 60 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let told = Instant::now();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id().try_into()?), nix::sys::signal::Signal::SIGTERM)?;
+    let ended = tokio::task::block_in_place(|| child.wait_with_output()).map(Ended::of)?.expect_code(3)?;
+    // Twice the grace would be twelve.
+    assert!(told.elapsed() < Duration::from_secs(12), "{:?}", told.elapsed());
+    assert_eq!(ended.json()?["finishReason"], "signal-forced");
+    assert_eq!(ended.stderr.matches("the listener is still at an event").count(), 1, "{}", ended.stderr);
     Ok(())
 }
 

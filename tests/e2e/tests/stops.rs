@@ -36,6 +36,7 @@ async fn a_second_signal_drops_the_pages_in_hand_and_the_same_command_goes_on() 
     let forced = ended(child)?.expect_code(3)?;
     assert_eq!(forced.json()?["finishReason"], "signal-forced");
     assert_eq!(forced.json()?["requestsPending"], 1, "{}", forced.stdout);
+    assert!(!forced.stderr.contains("the listener is still"), "it has none: {}", forced.stderr);
 
     let status = Crawl::new(folder.path(), ["status", "--json", "job"]);
     let after = tokio::task::block_in_place(|| status.run())?.expect_code(0)?.json()?;

@@ -82,6 +82,10 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
             let request = || Request::get("http://example.com/").always();
             enqueue([request(), request()]).map(drop)
         }
+        "enqueue-root" => {
+            let url = payload.get("url").and_then(Value::as_str).unwrap_or_default();
+            enqueue([Request::get(url.split("/p/").next().unwrap_or_default())]).map(drop)
+        }
         // What it turns on at the beginning is heard by an instance that comes after a conflict, too.
         "count-after-on" if event.name() == "crawlStarted" => events::on("page"),
         "count-after-on" => state::update("counter", |count: Option<u64>| count.unwrap_or(0) + 1),

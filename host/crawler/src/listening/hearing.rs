@@ -2,10 +2,11 @@
 //!
 //! Decision: what a call asks for is committed under the event that it heard, in the way of a handler's: if state that it saw has changed, a
 //! fresh instance, which hears what the one before it heard, hears the same event again, alone from its second time. A call that fails
-//! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store for a while.
+//! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store, and after some
+//! tries the listener hears nothing more: the next start finds what it has not heard.
 
 use super::outcome::{Committed, Then, commit};
-use super::{AtWork, News, Order, Pages, Sides};
+use super::{AtWork, Doing, Late, News, ON_ITS_WAY, Order, Pages, Sides};
 use crate::conclude::count_call;
 use crate::line::Line;
 use crate::visit::Suspicion;
@@ -15,15 +16,17 @@ use nephila_plugin::{CallFailure, Listener, ListenerEvent};
 use nephila_store::{LeftBehind, StoreError, StoredEvent};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Times that a listener hears an event beside handlers before it does so alone, and times at all.
 const BESIDE_OTHERS: u32 = 1;
 const TIMES: u32 = 8;
 
-/// Times in a row that an event of the store is left where it is because the host is at fault.
+/// Times in a row that an event of the store is tried while the host is at fault, and how long it is left where it is in between. After
+/// the last time nothing is heard any more, so that the end of a crawl waits for this once, however many events there are.
 const HOST_FAILURES: u32 = 10;
+const HOST_PAUSE: Duration = Duration::from_millis(300);
 
 /// How long an event may be on its way from the event manager.
 const REST: Duration = Duration::from_millis(5);
@@ -37,6 +40,16 @@ enum Phase {
     Open,
     /// Its reason to end stands, and the listener hears the last events.
     Closing,
+}
+
+/// Whether it hears what comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ears {
+    Open,
+    /// Not until the next order.
+    Held,
+    /// Never again: the host is at fault.
+    Deaf,
 }
 
 /// A host's own event, and whom to tell that it was heard.
@@ -58,10 +71,15 @@ pub(super) struct Hearing {
     may_wait: bool,
     /// Of the first event of the store: the process may have died while it was heard.
     suspicion: Suspicion,
+    /// The last event of the store that others were told of: whatever becomes of it here, they hear it once.
+    named: EventId,
     /// Times in a row that the host's fault kept an event from being heard.
     host_failures: u32,
+    /// When the store is looked at again, after a fault of the host.
+    again_at: Option<Instant>,
+    ears: Ears,
     phase: Phase,
-    working: watch::Sender<AtWork>,
+    working: watch::Sender<Doing>,
     pages: watch::Receiver<Pages>,
 }
 
@@ -82,7 +100,10 @@ impl Hearing {
             read: VecDeque::new(),
             may_wait: true,
             suspicion: if left == LeftBehind::Crash { Suspicion::Suspect } else { Suspicion::None },
+            named: EventId(0),
             host_failures: 0,
+            again_at: None,
+            ears: Ears::Open,
             phase: Phase::Open,
             working,
             pages,
@@ -90,31 +111,45 @@ impl Hearing {
     }
 
     pub(super) async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
-        match orders.recv().await {
-            Some(Order::Emitted) => {}
-            Some(Order::Last(_, done)) => {
+        loop {
+            match orders.recv().await {
+                Some(Order::Emitted) => break,
                 // Nobody waits for more than the answer.
-                let _ = done.send(());
-                return;
+                Some(Order::Hold(done)) => {
+                    let _ = done.send(());
+                }
+                Some(Order::Last(_, _, done)) => {
+                    let _ = done.send(());
+                    return;
+                }
+                None => return,
             }
-            None => return,
         }
-        self.working.send_replace(AtWork::Yes);
+        self.note(AtWork::Yes);
         self.subscribe().await;
         let mut then = self.pass(self.line.bulletin.start()).await;
         while then == Then::GoOn {
-            if !self.may_wait {
-                self.working.send_replace(AtWork::No);
+            if self.ears == Ears::Deaf {
+                self.note(AtWork::Never);
+            } else if !self.may_wait {
+                self.note(AtWork::No);
             }
+            let (hears, again_at) = (self.ears != Ears::Held, self.again_at);
             then = tokio::select! {
                 biased;
                 order = orders.recv() => match order {
                     Some(Order::Emitted) => {
-                        self.may_wait = true;
+                        if self.ears != Ears::Deaf {
+                            (self.ears, self.may_wait) = (Ears::Open, true);
+                        }
                         Then::GoOn
                     }
-                    Some(Order::Last(events, done)) => {
-                        self.hear_last(events).await;
+                    Some(Order::Hold(done)) => {
+                        self.hold(done);
+                        Then::GoOn
+                    }
+                    Some(Order::Last(events, late, done)) => {
+                        self.hear_last(events, late).await;
                         // Whoever waited may have lost patience.
                         let _ = done.send(());
                         Then::End
@@ -122,24 +157,47 @@ impl Hearing {
                     None => Then::End,
                 },
                 // One of these between two of the store's, so that a backlog holds up none of them.
-                Some((event, done)) = self.passing.1.recv() => {
-                    self.working.send_replace(AtWork::Yes);
+                Some((event, done)) = self.passing.1.recv(), if hears => {
+                    self.note(AtWork::Yes);
                     let then = self.pass(event).await;
                     let _ = done.send(());
                     then
                 }
-                () = std::future::ready(()), if self.may_wait => self.next_stored().await,
+                () = pause_until(again_at), if hears && self.may_wait => {
+                    self.again_at = None;
+                    self.next_stored().await
+                }
             };
         }
     }
 
-    async fn hear_last(&mut self, events: Vec<Event>) {
+    async fn hear_last(&mut self, events: Vec<Event>, late: Late) {
+        if late == Late::LeftOut {
+            self.phase = Phase::Closing;
+        }
         self.hear_the_rest().await;
         self.unregister();
         self.phase = Phase::Closing;
         for event in events {
+            self.note(AtWork::Yes);
             self.pass(event).await;
         }
+        self.note(AtWork::No);
+    }
+
+    fn hold(&mut self, done: oneshot::Sender<()>) {
+        if self.ears == Ears::Deaf {
+            let _ = done.send(());
+        } else if done.send(()).is_ok() {
+            self.ears = Ears::Held;
+        } else {
+            // While it stood in the way, no other order could come.
+            self.may_wait = true;
+        }
+    }
+
+    fn note(&self, at_work: AtWork) {
+        self.working.send_if_modified(|doing| std::mem::replace(&mut doing.at_work, at_work) != at_work);
     }
 
     // Asks the plugin what it wants to hear.
@@ -181,6 +239,7 @@ impl Hearing {
                 self.registered = None;
             }
         }
+        self.working.send_modify(|doing| doing.registered.clone_from(&self.registered));
     }
 
     fn told(&self) -> Told {
@@ -198,15 +257,27 @@ impl Hearing {
         told.named(format!("plugin {}", self.line.plugin.name()))
     }
 
-    // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so.
+    // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so. What comes
+    // by the clock is left out: it would never be the rest.
     async fn hear_the_rest(&mut self) {
+        let mut last = Instant::now();
         loop {
-            let waiting = self.registered.as_ref().map_or(0, |subscription| subscription.stats().waiting);
+            let stats = self.registered.as_ref().map(Subscription::stats).unwrap_or_default();
+            let waiting = stats.waiting + stats.handling;
             let passing = tokio::time::timeout(REST, self.passing.1.recv()).await;
             match passing {
+                Ok(Some((event, done))) if comes_again(&event) => {
+                    let _ = done.send(());
+                    if last.elapsed() > ON_ITS_WAY {
+                        return;
+                    }
+                }
                 Ok(Some((event, done))) => {
+                    self.note(AtWork::Yes);
                     self.pass(event).await;
                     let _ = done.send(());
+                    self.note(AtWork::No);
+                    last = Instant::now();
                 }
                 Ok(None) => return,
                 Err(_) if waiting == 0 => return,
@@ -219,12 +290,13 @@ impl Hearing {
         if let Some(subscription) = self.registered.take() {
             let names: Vec<EventName> = self.hears.iter().filter_map(|name| name.parse().ok()).filter(is_of_manager).collect();
             self.line.bulletin.events().off(names, Some(subscription.id()));
+            self.working.send_modify(|doing| doing.registered = None);
         }
     }
 
     // One of those that wait in the store.
     async fn next_stored(&mut self) -> Then {
-        self.working.send_replace(AtWork::Yes);
+        self.note(AtWork::Yes);
         if self.read.is_empty() {
             match self.line.store.events(self.line.crawl, EventId(0), AT_A_TIME).await {
                 Ok(waiting) => self.read = waiting.into(),
@@ -235,7 +307,10 @@ impl Hearing {
             self.may_wait = false;
             return Then::GoOn;
         };
-        self.line.bulletin.named(&name, &payload);
+        if id > self.named {
+            self.named = id;
+            self.line.bulletin.named(&name, &payload);
+        }
         let event = ListenerEvent { id: format!("e{}", id.0), name, payload, created_at: emitted_at };
         self.hear(&event, Heard::Stored(id)).await
     }
@@ -274,14 +349,15 @@ impl Hearing {
                 };
                 let alone = if time > BESIDE_OTHERS { Some(line.state.write().await) } else { None };
                 let Called { effects, stats, faulty } = self.call(event).await;
-                if faulty == Faulty::Host && heard != Heard::Passing && self.host_failures < HOST_FAILURES {
-                    // It would pass if it were tried again: the event stays where it is until somebody looks again.
-                    self.host_failures += 1;
-                    self.read.clear();
-                    self.may_wait = false;
-                    return Then::GoOn;
+                match (faulty, heard) {
+                    (Faulty::Host, Heard::Stored(_)) => {
+                        self.leave();
+                        return Then::GoOn;
+                    }
+                    // It is over, heard or not; and it says nothing of whether the host is well again.
+                    (Faulty::Host, Heard::Passing) => {}
+                    (Faulty::Nobody | Faulty::Plugin, _) => self.host_failures = 0,
                 }
-                self.host_failures = 0;
                 let beside = if alone.is_none() && !effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
                 let committed = commit(&line, self.lease, heard, effects, stats).await;
                 drop((alone, beside));
@@ -305,6 +381,25 @@ impl Hearing {
             Committed::Done(news, then) => self.tell(news, then).await,
             Committed::Conflict => Then::GoOn,
         }
+    }
+
+    // It would pass if it were tried again: the event stays where it is.
+    fn leave(&mut self) {
+        self.host_failures += 1;
+        self.read.clear();
+        if self.host_failures < HOST_FAILURES {
+            self.again_at = Some(Instant::now() + HOST_PAUSE);
+            return;
+        }
+        tracing::error!(
+            plugin = self.line.plugin.name(),
+            tries = HOST_FAILURES,
+            "the host was at fault each time that an event was to be heard; the listener hears nothing more, and the next start of the crawl \
+             has it hear what waits"
+        );
+        self.unregister();
+        self.hears.clear();
+        (self.ears, self.may_wait) = (Ears::Deaf, false);
     }
 
     async fn call(&mut self, event: &ListenerEvent) -> Called {
@@ -345,6 +440,12 @@ impl Hearing {
 impl Drop for Hearing {
     fn drop(&mut self) {
         self.unregister();
+    }
+}
+
+async fn pause_until(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at.into()).await;
     }
 }
 

@@ -8,13 +8,42 @@ use crate::control::{Signal, StopLevel, out_of_patience};
 use crate::finish::{Finish, finish};
 use crate::report::FinishReason;
 use crate::settings::{WhenFailed, WhenIdle};
-use nephila_store::InHand;
-use std::time::Instant;
+use nephila_store::{InHand, StoreError};
+use std::time::{Duration, Instant};
 
-// The first reason to end stands. Pages in hand go on until the deadline.
+// The first reason to end stands. Pages in hand, and what hears of the end, have one grace together.
 pub(super) struct Ending {
     pub(super) reason: FinishReason,
-    pub(super) deadline: Option<Instant>,
+    grace_ends: Instant,
+    pages: Pages,
+}
+
+/// The pages in hand when a crawl ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pages {
+    GoOn,
+    Dropped,
+}
+
+impl Ending {
+    const fn new(reason: FinishReason, grace_ends: Instant) -> Self {
+        Self { reason, grace_ends, pages: Pages::GoOn }
+    }
+
+    // When the pages in hand are dropped, unless they are already.
+    pub(super) fn drops_pages_at(&self) -> Option<Instant> {
+        (self.pages == Pages::GoOn).then_some(self.grace_ends)
+    }
+
+    // They are dropped before the grace is over, perhaps; what is left of it stays as it was.
+    fn drop_pages(self, reason: FinishReason) -> Self {
+        Self { reason, pages: Pages::Dropped, ..self }
+    }
+
+    // What is left of the grace.
+    pub(super) fn patience(&self, now: Instant) -> Duration {
+        self.grace_ends.saturating_duration_since(now)
+    }
 }
 
 /// What comes of a crawl that is at rest.
@@ -53,7 +82,27 @@ impl Run {
             self.listening.pages_are_done();
             return Rest::Wait;
         }
+        if self.finish_done {
+            return match self.is_over().await {
+                Ok(true) => Rest::End(FinishReason::Finished),
+                Ok(false) => Rest::GoOn,
+                Err(error) => Rest::End(FinishReason::StoreFailed(error.to_string())),
+            };
+        }
         self.finish().await.map_or(Rest::GoOn, Rest::End)
+    }
+
+    // Asked once more when nothing is heard any more: a listener may have brought something since it was asked.
+    async fn is_over(&mut self) -> Result<bool, StoreError> {
+        if !self.listening.hold().await {
+            return Ok(false);
+        }
+        let pending = self.line.store.counts(self.line.crawl).await?.pending;
+        let is_over = pending == 0 && !self.listening.has_stored().await?;
+        if !is_over {
+            self.listening.nudge();
+        }
+        Ok(is_over)
     }
 
     // A limit that was reached with the last request is no reason to leave out the finish.
@@ -137,7 +186,7 @@ impl Run {
         let migration = settings.migration_grace.filter(|_| self.stop.borrow().signal == Some(Signal::Terminate));
         let deadline = Instant::now() + migration.map_or(settings.shutdown_grace, |grace| grace.min(settings.shutdown_grace));
         tracing::debug!(reason = reason.code(), in_flight = self.flights.len(), "the crawl ends once the pages in hand are done");
-        self.ending = Some(Ending { reason, deadline: Some(deadline) });
+        self.ending = Some(Ending::new(reason, deadline));
         self.frontier.retire();
     }
 
@@ -149,11 +198,28 @@ impl Run {
         if forced {
             self.in_hand = InHand::Dropped;
         }
-        let reason = match self.ending.take() {
-            Some(Ending { reason: FinishReason::Signal, .. }) | None if forced => FinishReason::SignalForced,
-            Some(Ending { reason, .. }) => reason,
-            None => FinishReason::Signal,
+        let ending = self.ending.take().unwrap_or_else(|| Ending::new(FinishReason::Signal, Instant::now()));
+        let reason = match &ending.reason {
+            FinishReason::Signal if forced => FinishReason::SignalForced,
+            reason => reason.clone(),
         };
-        self.ending = Some(Ending { reason, deadline: None });
+        self.ending = Some(ending.drop_pages(reason));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_and_whoever_hears_of_the_end_have_one_grace_together() {
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        let ending = Ending::new(FinishReason::Signal, now + 8 * second);
+        assert_eq!(ending.drops_pages_at(), Some(now + 8 * second));
+        assert_eq!(ending.patience(now + 3 * second), 5 * second);
+        let dropped = ending.drop_pages(FinishReason::SignalForced);
+        assert_eq!((dropped.drops_pages_at(), &dropped.reason), (None, &FinishReason::SignalForced));
+        assert_eq!(dropped.patience(now + 3 * second), 5 * second);
+        assert_eq!(dropped.patience(now + 9 * second), Duration::ZERO);
     }
 }

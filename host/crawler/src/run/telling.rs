@@ -2,12 +2,16 @@
 
 use super::Run;
 use crate::control::out_of_patience;
+use crate::listening::Late;
 use crate::persistence::{self, Written};
 use crate::report::FinishReason;
 use nephila_events::Event;
 use nephila_model::{Counter, Effects, Statistics, StatsDelta, Timestamp};
 use nephila_store::Counts;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// What a listener has at least to hear of the end, in however much of a hurry the crawl is.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 impl Run {
     pub(super) async fn tick(&mut self) {
@@ -45,20 +49,21 @@ impl Run {
         let _ = written.send(());
     }
 
-    // A listener gets what is left of the grace, and no more than that.
+    // A listener gets what is left of the grace, and no more than that, but for the moment that an idle one needs to hear of the end.
     pub(super) async fn end_listening(&mut self, reason: &FinishReason) {
         let last = vec![Event::PersistState { is_migrating: false }, self.line.bulletin.end(reason.code())];
         let grace = self.line.settings.shutdown_grace;
-        let deadline = self.ending.as_ref().and_then(|ending| ending.deadline);
-        let patience = deadline.map_or(grace, |deadline| deadline.saturating_duration_since(Instant::now()));
-        let stop = self.stop.clone();
+        let patience = self.ending.as_ref().map_or(grace, |ending| ending.patience(Instant::now()));
+        let (stop, moment) = (self.stop.clone(), tokio::time::sleep(LAST_WORDS));
         let impatient = async {
             tokio::select! {
                 () = tokio::time::sleep(patience) => {}
                 () = out_of_patience(stop, patience) => {}
             }
+            moment.await;
         };
-        self.listening.end(last, impatient).await;
+        let late = if *reason == FinishReason::Finished { Late::LeftOut } else { Late::Kept };
+        self.listening.end(last, late, impatient).await;
     }
 
     // Nothing is lost if it fails: these records only show what the store has.

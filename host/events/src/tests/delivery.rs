@@ -36,7 +36,7 @@ async fn a_slow_listener_delays_neither_emit_nor_others() {
     while quick.numbers().len() < 100 {
         tokio::task::yield_now().await;
     }
-    assert_eq!((slow.numbers().len(), stuck.stats().waiting), (1, 99));
+    assert_eq!((slow.numbers().len(), stuck.stats().handling, stuck.stats().waiting), (1, 1, 99));
 }
 
 #[tokio::test(start_paused = true)]
@@ -56,6 +56,7 @@ async fn what_is_over_the_bound_is_dropped_counted_and_said_once_in_a_burst() {
 
     gate.add_permits(12);
     all_done(&events).await;
+    assert_eq!((subscription.stats().handling, subscription.stats().waiting), (0, 0));
     assert_eq!(diary.numbers(), (0..=10).collect::<Vec<_>>());
     assert_eq!(diary.names().last(), Some(&EventName::Exit), "a call to act is never dropped");
 

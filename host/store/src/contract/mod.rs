@@ -138,6 +138,7 @@ macro_rules! store_contract {
             sessions::what_was_reserved_and_not_reported_counts_as_used_when_the_pool_is_opened_again,
             sessions::a_kill_between_reserving_and_committing_forgets_no_use,
             sessions::uses_that_were_not_begun_are_taken_back,
+            sessions::whoever_lost_the_crawl_changes_nothing_in_its_pool,
             sessions::pools_are_told_apart_and_named_ones_are_shared,
             sessions::sessions_that_are_over_are_taken_away_in_pieces,
             sessions::a_session_that_is_gone_is_no_reason_to_refuse_an_outcome,

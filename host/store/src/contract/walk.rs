@@ -80,7 +80,7 @@ pub async fn a_random_walk_agrees_with_a_model_in_maps(fixture: &dyn Fixture) {
             sessions::open(&crawl).await;
             for (id, session) in &mut model.sessions {
                 session.settle();
-                crawl.store.reserve_uses(pool, id, BLOCK).await.expect("an answer").expect("uses");
+                crawl.store.reserve_uses(sessions::user(&crawl, pool), id, BLOCK).await.expect("an answer").expect("uses");
                 session.reserved += BLOCK;
             }
         }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Counts, CrawlEnding, CrawlRecord, CrawlSpec, DatasetSlice, ErrorSample, ErrorsOf, ExcerptSize, JobDir, JobLock, OpenedCrawl,
-    OpenedPool, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateExcerpt, StateRow, Store, StoreError,
+    OpenedPool, PoolUser, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateExcerpt, StateRow, Store, StoreError,
     StoredEvent, Woken,
 };
 use async_trait::async_trait;
@@ -320,23 +320,23 @@ impl<T: Backed> Store for T {
 
     async fn create_session(
         &self,
-        pool: PoolId,
+        user: PoolUser,
         session: &SessionRecord,
         uses: u32,
         now: Timestamp,
     ) -> Result<SessionCreated, StoreError> {
         let session = session.clone();
-        self.rows().write("write a session", move |rows| sessions::create(rows, pool, &session, uses, now)).await
+        self.rows().write("write a session", move |rows| sessions::create(rows, user, &session, uses, now)).await
     }
 
-    async fn reserve_uses(&self, pool: PoolId, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError> {
+    async fn reserve_uses(&self, user: PoolUser, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError> {
         let session = session.clone();
-        self.rows().write("reserve uses of a session", move |rows| sessions::reserve(rows, pool, &session, uses)).await
+        self.rows().write("reserve uses of a session", move |rows| sessions::reserve(rows, user, &session, uses)).await
     }
 
-    async fn return_uses(&self, pool: PoolId, unused: &[(SessionId, UseRange)]) -> Result<(), StoreError> {
+    async fn return_uses(&self, user: PoolUser, unused: &[(SessionId, UseRange)]) -> Result<(), StoreError> {
         let unused = unused.to_vec();
-        self.rows().write("take uses of sessions back", move |rows| sessions::take_back(rows, pool, &unused)).await
+        self.rows().write("take uses of sessions back", move |rows| sessions::take_back(rows, user, &unused)).await
     }
 
     async fn session(&self, pool: PoolId, session: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
@@ -348,8 +348,8 @@ impl<T: Backed> Store for T {
         self.rows().read("read sessions", move |rows| sessions::all(rows, pool)).await
     }
 
-    async fn purge_sessions(&self, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError> {
-        self.rows().write("take sessions away", move |rows| sessions::purge(rows, pool, now, keep, limit)).await
+    async fn purge_sessions(&self, user: PoolUser, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError> {
+        self.rows().write("take sessions away", move |rows| sessions::purge(rows, user, now, keep, limit)).await
     }
 
     async fn state_all(&self, crawler: &CrawlerId, max_bytes: usize) -> Result<Option<Vec<(String, String)>>, StoreError> {

@@ -10,7 +10,7 @@
 
 use super::session_cookies;
 use super::trouble::{Done, Trouble};
-use crate::{OpenedPool, SessionCreated, StoreError};
+use crate::{OpenedPool, PoolUser, SessionCreated, StoreError};
 use nephila_model::{
     CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp, UseLog,
     UseNumber, UseRange, Written,
@@ -66,16 +66,16 @@ pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, n
 /// See [`crate::Store::create_session`].
 pub(crate) fn create(
     connection: &Connection,
-    pool: PoolId,
+    user: PoolUser,
     record: &SessionRecord,
     uses: u32,
     now: Timestamp,
 ) -> Done<SessionCreated> {
-    check_pool(connection, pool)?;
+    let pool = checked(connection, user)?;
     if find(connection, pool, &record.id)?.is_some() {
         return Ok(SessionCreated::NameTaken);
     }
-    purge(connection, pool, now, KEPT, REMOVED_AT_A_TIME)?;
+    take_away(connection, pool, now, KEPT, REMOVED_AT_A_TIME)?;
     let insert = "INSERT INTO sessions (pool, name, created_at, expires_at, max_uses, max_error_score, error_score_decrement,
         blocked_status_codes, reserved, settled, score, open_uses, retired, over, user_data, user_data_by, proxy, proxy_by)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, '', 0, 0, '{}', 0, NULL, 0)";
@@ -99,8 +99,8 @@ pub(crate) fn create(
 }
 
 /// See [`crate::Store::reserve_uses`].
-pub(crate) fn reserve(connection: &Connection, pool: PoolId, id: &SessionId, uses: u32) -> Done<Option<UseRange>> {
-    check_pool(connection, pool)?;
+pub(crate) fn reserve(connection: &Connection, user: PoolUser, id: &SessionId, uses: u32) -> Done<Option<UseRange>> {
+    let pool = checked(connection, user)?;
     let Some(mut stored) = find(connection, pool, id)?.filter(|stored| !is_over(&stored.record)) else { return Ok(None) };
     let range = stored.reserve(uses);
     stored.write(connection)?;
@@ -108,7 +108,8 @@ pub(crate) fn reserve(connection: &Connection, pool: PoolId, id: &SessionId, use
 }
 
 /// See [`crate::Store::return_uses`].
-pub(crate) fn take_back(connection: &Connection, pool: PoolId, unused: &[(SessionId, UseRange)]) -> Done<()> {
+pub(crate) fn take_back(connection: &Connection, user: PoolUser, unused: &[(SessionId, UseRange)]) -> Done<()> {
+    let pool = checked(connection, user)?;
     let update = "UPDATE sessions SET reserved = ?3 WHERE pool = ?1 AND name = ?2 AND reserved = ?4 AND settled <= ?3";
     let mut statement = connection.prepare_cached(update)?;
     for (id, range) in unused.iter().filter(|(_, range)| range.count() > 0) {
@@ -160,7 +161,11 @@ pub(crate) fn pools(connection: &Connection, crawl: CrawlId) -> Done<Vec<(PoolPl
 }
 
 /// See [`crate::Store::purge_sessions`].
-pub(crate) fn purge(connection: &Connection, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
+pub(crate) fn purge(connection: &Connection, user: PoolUser, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
+    take_away(connection, checked(connection, user)?, now, keep, limit)
+}
+
+fn take_away(connection: &Connection, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
     expire(connection, pool, now, limit)?;
     let mut statement = connection.prepare_cached(OVER)?;
     let (limit, keep) = (super::sql_limit(limit), super::sql_limit(keep));
@@ -194,9 +199,7 @@ pub(crate) struct Plan(Stored);
 
 /// Works out what a delta makes of its session, without writing.
 pub(crate) fn plan(connection: &Connection, crawl: CrawlId, delta: &SessionDelta) -> Done<Found> {
-    let scope = "SELECT scope FROM session_pools WHERE id = ?1";
-    let scope: Option<i64> = connection.prepare_cached(scope)?.query_row([delta.pool.0], |row| row.get(0)).optional()?;
-    if !scope.is_some_and(|scope| scope == 0 || scope == crawl.0) {
+    if !may_use(connection, crawl, delta.pool)? {
         return Ok(Found::NotOurs);
     }
     let Some(mut stored) = find(connection, delta.pool, &delta.session)? else { return Ok(Found::Gone) };
@@ -254,9 +257,19 @@ fn is_over(record: &SessionRecord) -> bool {
     record.unusable(record.created_at).is_some()
 }
 
-fn check_pool(connection: &Connection, pool: PoolId) -> Done<()> {
-    let is_there = connection.prepare_cached("SELECT 1 FROM session_pools WHERE id = ?1")?.exists([pool.0])?;
-    if is_there { Ok(()) } else { Err(StoreError::NoPool(pool.0).into()) }
+// The pool, if the user may change it. Whoever lost the lease learns nothing else.
+fn checked(connection: &Connection, user: PoolUser) -> Done<PoolId> {
+    if super::crawls::standing(connection, user.crawl)?.epoch != user.lease.epoch {
+        return Err(StoreError::Stale.into());
+    }
+    if may_use(connection, user.crawl, user.pool)? { Ok(user.pool) } else { Err(StoreError::NoPool(user.pool.0).into()) }
+}
+
+// Whether there is such a pool, and it is the crawl's own or shared.
+fn may_use(connection: &Connection, crawl: CrawlId, pool: PoolId) -> Done<bool> {
+    let scope = "SELECT scope FROM session_pools WHERE id = ?1";
+    let scope: Option<i64> = connection.prepare_cached(scope)?.query_row([pool.0], |row| row.get(0)).optional()?;
+    Ok(scope.is_some_and(|scope| scope == 0 || scope == crawl.0))
 }
 
 fn find(connection: &Connection, pool: PoolId, id: &SessionId) -> Done<Option<Stored>> {

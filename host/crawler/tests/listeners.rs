@@ -1,0 +1,118 @@
+//! A crawl whose plugin listens, with the test plugin `hostile` (`tests/hostile`) as `cargo xtask build --dev` leaves it.
+#![allow(clippy::expect_used, reason = "tests")]
+
+use nephila_autoscale::AutoscaleSettings;
+use nephila_crawler::{CrawlReport, CrawlSettings, CrawlSetup, FinishReason, Load, NamedStorages, Stopper, run};
+use nephila_events::{Event, EventName, Events, Listener, OwnName};
+use nephila_fetch::{FetchConfig, Fetcher};
+use nephila_model::{
+    CrawlId, CrawlerId, DatasetName, Effects, EmittedEvent, EventId, Group, Outcome, Profile, Shard, SiteBy, StatsDelta, Subject,
+};
+use nephila_plugin::{CallSettings, HostConfig, Plugin, PluginHost};
+use nephila_store::{Company, CrawlOrder, CrawlSpec, MemoryStore, OpenedCrawl, Store};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+
+fn wasm() -> PathBuf {
+    let folder = std::env::var_os("NEPHILA_TEST_PLUGINS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-plugins")), PathBuf::from);
+    let path = folder.join("hostile.wasm");
+    assert!(path.exists(), "{} is not there: run `cargo xtask build --dev` first", path.display());
+    path
+}
+
+fn call_settings() -> Arc<CallSettings> {
+    Arc::new(CallSettings { input_json: "{\"listen\":[\"page\"]}".to_owned(), ..CallSettings::default() })
+}
+
+async fn open(store: &Arc<dyn Store>) -> OpenedCrawl {
+    let spec = CrawlSpec {
+        company: Company::Alone,
+        crawler_id: CrawlerId::new("main").expect("an id"),
+        plugin_name: "hostile".to_owned(),
+        plugin_digest: "d1".to_owned(),
+        site_by: SiteBy::Hostname,
+        order: CrawlOrder::Fifo,
+        max_state_value: 1_000,
+    };
+    store.open_crawl(&spec).await.expect("opened")
+}
+
+/// Has events wait, as if pages had emitted them.
+async fn emit(store: &Arc<dyn Store>, opened: &OpenedCrawl, count: u32) {
+    let event = |number: u32| EmittedEvent { name: "page".to_owned(), payload: format!("{{\"number\":{number}}}") };
+    let outcome = Outcome {
+        subject: Subject::Crawl,
+        lease: opened.leases.of(Shard::CRAWL),
+        verdict: None,
+        effects: Effects { events: (1..=count).map(event).collect(), ..Effects::default() },
+        stats: StatsDelta::default(),
+        site_next_allowed: None,
+        session: None,
+    };
+    let group = Group { outcomes: vec![outcome], ..Group::default() };
+    let results = store.commit(opened.record.id, group).await.expect("committed");
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+}
+
+/// A crawl that has nothing to do but to hear what waits.
+async fn crawl(store: &Arc<dyn Store>, opened: OpenedCrawl, plugin: &Plugin, events: &Events) -> CrawlReport {
+    let (_stopper, stop) = Stopper::new();
+    let (_samples, newest) = watch::channel(None);
+    let setup = CrawlSetup {
+        store: Arc::clone(store),
+        opened,
+        plugin: Arc::new(plugin.clone()),
+        fetcher: Arc::new(Fetcher::new(FetchConfig::default()).expect("a fetcher")),
+        settings: Arc::new(CrawlSettings::default()),
+        call_settings: call_settings(),
+        block_rules: Vec::new(),
+        starts: Vec::new(),
+        stop,
+        progress: watch::Sender::default(),
+        items: watch::Sender::default(),
+        events: events.clone(),
+        load: Load { settings: AutoscaleSettings::default(), samples: newest },
+        named_storages: NamedStorages::Kept,
+        profile: Arc::new(Profile::default()),
+    };
+    run(setup).await.expect("a report")
+}
+
+async fn waiting(store: &Arc<dyn Store>, crawl: CrawlId) -> usize {
+    store.events(crawl, EventId(0), 100).await.expect("events").len()
+}
+
+#[tokio::test]
+async fn where_the_host_is_at_fault_a_crawl_ends_and_its_events_wait_for_the_next_start() {
+    let host = PluginHost::new(HostConfig { sandboxes: 2, ..HostConfig::default() }).expect("a host");
+    let plugin = host.load(wasm()).await.expect("it loads");
+    // Another listener has all the room that listeners may take.
+    let mut other = plugin.listener(call_settings());
+    other.subscriptions().await.expect("it has room");
+
+    let events = Events::new();
+    let told: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let diary = Arc::clone(&told);
+    let listener = Listener::blocking(move |event: Event| diary.lock().unwrap_or_else(PoisonError::into_inner).push(event));
+    events.on(EventName::Named(OwnName::new("page").expect("a name")), listener).expect("registered");
+    let times_told = || told.lock().unwrap_or_else(PoisonError::into_inner).len();
+
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new().expect("a store"));
+    let opened = open(&store).await;
+    emit(&store, &opened, 3).await;
+    let report = crawl(&store, opened, &plugin, &events).await;
+    assert_eq!(report.reason, FinishReason::Finished);
+    assert_eq!(waiting(&store, report.record.id).await, 3, "none was given up");
+    events.wait_for_listeners(None).await.expect("told");
+    assert_eq!(times_told(), 1, "the first, once, however often it was tried");
+
+    drop(other);
+    let report = crawl(&store, open(&store).await, &plugin, &events).await;
+    assert_eq!((report.reason, waiting(&store, report.record.id).await), (FinishReason::Finished, 0));
+    let items = store.dataset_slice(report.record.id, &DatasetName::Default, 0, 100, usize::MAX).await.expect("items");
+    assert_eq!(items.rows.iter().filter(|row| row.json.contains("\"page\"")).count(), 3, "each was heard");
+    events.wait_for_listeners(None).await.expect("told");
+    assert_eq!(times_told(), 4);
+}
