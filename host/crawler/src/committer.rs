@@ -5,7 +5,7 @@
 //! an outcome in conflict goes back to its task with the reason.
 
 use crate::named_storages::{NamedStorages, Notice};
-use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, Step};
+use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, SessionDelta, Step};
 use nephila_store::{Store, StoreError};
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 /// Outcomes in one transaction at most.
 const GROUP: usize = 256;
 
-/// Bytes of effects in one transaction, beyond which no further outcome joins it.
+/// Bytes of effects and of sessions' changes in one transaction, beyond which no further outcome joins it.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// How often a group lets the tasks that are ready to run have their turn before it is committed. With plugins that compute, a turn takes as
@@ -63,8 +63,12 @@ impl Commits {
     }
 }
 
+fn weight(outcome: &Outcome) -> usize {
+    outcome.effects.weight() + outcome.session.as_ref().map_or(0, SessionDelta::weight)
+}
+
 async fn gather(first: Letter, letters: &mut mpsc::Receiver<Letter>) -> Vec<Letter> {
-    let mut bytes = first.0.effects.weight();
+    let mut bytes = weight(&first.0);
     let mut batch = vec![first];
     for round in 0..=ROUNDS {
         if round > 0 {
@@ -72,7 +76,7 @@ async fn gather(first: Letter, letters: &mut mpsc::Receiver<Letter>) -> Vec<Lett
         }
         while batch.len() < GROUP && bytes < GROUP_BYTES {
             let Ok(letter) = letters.try_recv() else { break };
-            bytes += letter.0.effects.weight();
+            bytes += weight(&letter.0);
             batch.push(letter);
         }
         if batch.len() >= GROUP || bytes >= GROUP_BYTES {

@@ -2,19 +2,20 @@
 //!
 //! Decision: the verdict is made in one place and committed at once with everything that the plugin asked for. If something that the
 //! call saw of the state has changed, the call is run again on the same page, alone under the crawl's state lock, so that it always gets
-//! through. Re-runs cost processor time, never a fetch. What the attempt did to its session is
-//! committed with the verdict, whatever it is, and the session is free only then. A page that the site keeps from a session goes back to the
-//! queue for another session to ask, a few times, which is no retry.
+//! through. Re-runs cost processor time, never a fetch. What the attempt did to its session is committed with the verdict, whatever it is,
+//! and the session is free only then. A page that the site keeps from a session goes back to the queue for another session to ask, a few
+//! times, which is no retry.
 
 use crate::attempt::Attempt;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
-use crate::retry::{Chance, next_attempt};
+use crate::retry::{Chance, next_attempt, next_rotation};
 use crate::session_desk::{Seen, asked};
+use crate::throttling::TOO_MANY_REQUESTS;
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
     AnsweredPage, AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec,
-    SessionDelta, SkipReason, StatsDelta, Step, Subject, Timestamp, UseMark, Verdict,
+    SessionDelta, SkipReason, StatsDelta, Step, Subject, Timestamp, Unusable, UseMark, Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage, SessionView};
 use nephila_session::UseAsk;
@@ -50,12 +51,15 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
         let alone = if runs >= RUNS_BESIDE_OTHERS { Some(line.state.write().await) } else { None };
         let decision = match &overruled {
             None => decide(line, &visit, &attempt).await,
-            Some(Overruled::Once(reason)) => give_up(line, &visit, reason.clone(), attempt.page(), None, UseAsk::default()).await,
-            Some(Overruled::Twice(reason)) => Decision::bare(Verdict::Failed { reason: reason.clone(), final_url: None }),
+            Some(Overruled::Once(reason, ask)) => give_up(line, &visit, reason.clone(), attempt.page(), None, ask.clone()).await,
+            Some(Overruled::Twice(reason, ask)) => {
+                let verdict = Verdict::Failed { reason: reason.clone(), final_url: None };
+                Decision { ask: ask.clone(), ..Decision::bare(verdict) }
+            }
         };
         runs += 1;
         let beside = if alone.is_none() && !decision.effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
-        let (came_to, stop) = (decision.comes_to(), decision.effects.stop.clone());
+        let (came_to, stop, ask) = (decision.comes_to(), decision.effects.stop.clone(), decision.ask.clone());
         let given_up = decision.given_up();
         let session = visit.session.as_ref().map(|session| session.draft(decision.mark(), &decision.ask));
         let answer = line.commits.commit(outcome(line, &visit, decision, session.clone())).await;
@@ -63,11 +67,11 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
         match answer {
             Err(error) => return Landing::Lost(error),
             Ok(Ok(applied)) if applied.verdict == AppliedVerdict::DuplicateRedirect => {
-                end_session(line, &mut visit, session);
+                end_session(line, &mut visit, session, applied.session_ended);
                 return Landing::Committed { applied: Box::new(applied), came_to: CameTo::SetAside, stop: None };
             }
             Ok(Ok(applied)) => {
-                end_session(line, &mut visit, session);
+                end_session(line, &mut visit, session, applied.session_ended);
                 if let Some(reason) = given_up {
                     line.bulletin.failed(&visit.url, &reason);
                 }
@@ -75,7 +79,10 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
             }
             Ok(Err(Rejection::Stale { .. })) => return Landing::Stale,
             Ok(Err(Rejection::Decided)) => return Landing::Dropped,
-            Ok(Err(Rejection::Deferred)) => return Landing::Deferred,
+            Ok(Err(Rejection::Deferred)) => {
+                defer_session(line, &mut visit, session);
+                return Landing::Deferred;
+            }
             Ok(Err(Rejection::StateConflict { what })) => {
                 tracing::debug!(url = %visit.url, state = %what, runs, "what the handler saw has changed; it runs again");
             }
@@ -83,10 +90,10 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
                 let code = if matches!(refused, Rejection::State(_)) { "state" } else { "refused-by-store" };
                 let reason = FailureReason { code: FailureCode(Cow::Borrowed(code)), message: refused.to_string(), status: None };
                 overruled = Some(match overruled {
-                    None => Overruled::Once(reason),
-                    Some(Overruled::Once(_)) => Overruled::Twice(reason),
+                    None => Overruled::Once(reason, ask),
+                    Some(Overruled::Once(..)) => Overruled::Twice(reason, ask),
                     // Nothing is left that could be refused.
-                    Some(Overruled::Twice(_)) => {
+                    Some(Overruled::Twice(..)) => {
                         let cause = reason.message;
                         return Landing::Lost(Arc::new(StoreError::Engine { action: "set a request aside", cause }));
                     }
@@ -96,10 +103,11 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
     }
 }
 
-// The store refused an effect, so the request fails: first with the effects of the failure entry point, then without.
+// The store refused an effect, so the request fails: first with the effects of the failure entry point, then without. What was asked for
+// the session stands: it is none of the effects.
 enum Overruled {
-    Once(FailureReason),
-    Twice(FailureReason),
+    Once(FailureReason, UseAsk),
+    Twice(FailureReason, UseAsk),
 }
 
 struct Decision {
@@ -122,8 +130,10 @@ impl Decision {
     }
 
     // How the attempt's session did, unless the plugin says so.
-    const fn mark(&self) -> UseMark {
-        match self.verdict {
+    fn mark(&self) -> UseMark {
+        match &self.verdict {
+            // It is the crawl that asks too much, and no session is the worse for it.
+            Verdict::Retry { reason, .. } | Verdict::Failed { reason, .. } if is_too_much(reason) => UseMark::Neither,
             Verdict::Handled { .. } => UseMark::Good,
             Verdict::Retry { .. } | Verdict::Failed { .. } => UseMark::Bad,
             Verdict::Skipped { .. } | Verdict::Moved { .. } => UseMark::Neither,
@@ -132,6 +142,7 @@ impl Decision {
 
     const fn comes_to(&self) -> CameTo {
         match self.verdict {
+            Verdict::Moved { not_before: Some(at), .. } => CameTo::Retry(at),
             Verdict::Handled { .. } => CameTo::Handled,
             Verdict::Failed { .. } => CameTo::Failed,
             Verdict::Skipped { .. } => CameTo::SetAside,
@@ -144,16 +155,15 @@ impl Decision {
 async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
     match attempt {
         Attempt::Page(page) => handle(line, visit, page).await,
-        Attempt::Failed { reason, chance, final_url } => {
-            let retry = next_attempt(&visit.claim.request, *chance, &line.settings, Timestamp::now());
-            match retry {
-                Some(not_before) => Decision::bare(Verdict::Retry { not_before, reason: reason.clone() }),
-                None => give_up(line, visit, reason.clone(), None, final_url.clone(), UseAsk::default()).await,
-            }
-        }
+        Attempt::Failed { reason, chance, final_url } => fail(line, visit, reason, *chance, final_url.as_ref()).await,
         Attempt::Blocked { reason, final_url } => match rotated(line, &visit.claim.request) {
-            Some(spec) => rotate(visit, spec, reason),
-            None => give_up(line, visit, reason.clone(), None, final_url.clone(), UseAsk::default()).await,
+            Some(spec) => rotate(line, visit, spec, reason),
+            None => {
+                // One that is bound to this session has no other to be tried with.
+                let may_be_tried = is_too_much(reason) && visit.claim.request.spec.session_id.is_none();
+                let chance = if may_be_tried { Chance::Transient } else { Chance::Permanent };
+                fail(line, visit, reason, chance, final_url.as_ref()).await
+            }
         },
         Attempt::Skipped { reason, final_url } => {
             Decision::bare(Verdict::Skipped { reason: reason.clone(), final_url: final_url.clone() })
@@ -162,9 +172,28 @@ async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
             url: visit.url.clone(),
             site: site.clone(),
             chain: visit.chain.clone(),
-            spec: Box::new(visit.spec.clone()),
+            spec: Box::new(RequestSpec { session_preferred: preferred(visit), ..visit.spec.clone() }),
+            not_before: None,
         }),
     }
+}
+
+// Tried again, if there is a chance and a try is left.
+async fn fail(line: &Line, visit: &Visit, reason: &FailureReason, chance: Chance, final_url: Option<&Url>) -> Decision {
+    match next_attempt(&visit.claim.request, chance, &line.settings, Timestamp::now()) {
+        Some(not_before) => Decision::bare(Verdict::Retry { not_before, reason: reason.clone() }),
+        None => give_up(line, visit, reason.clone(), None, final_url.cloned(), UseAsk::default()).await,
+    }
+}
+
+// The session that has the cookies with which the site sent it on.
+fn preferred(visit: &Visit) -> Option<String> {
+    let session = visit.session.as_ref().filter(|session| !session.is_retiring())?;
+    Some(session.id().to_string())
+}
+
+fn is_too_much(reason: &FailureReason) -> bool {
+    reason.status == Some(TOO_MANY_REQUESTS)
 }
 
 // The request as another session is to ask for it, if one may.
@@ -172,26 +201,40 @@ fn rotated(line: &Line, request: &QueuedRequest) -> Option<RequestSpec> {
     let spec = &request.spec;
     // One that is bound to this session has no other.
     let may = spec.session_id.is_none() && spec.session_rotations < line.settings.sessions.max_rotations;
-    may.then(|| RequestSpec { session_rotations: spec.session_rotations + 1, ..spec.clone() })
+    may.then(|| RequestSpec { session_rotations: spec.session_rotations + 1, session_preferred: None, ..spec.clone() })
 }
 
-// From the beginning, as it was claimed: the redirects so far were made for the session that is blocked.
-fn rotate(visit: &Visit, spec: RequestSpec, reason: &FailureReason) -> Decision {
+// From the beginning, as it was claimed: the redirects so far were made for the session that is blocked. Where a site says that it is asked
+// too much, the next session does not ask at once.
+fn rotate(line: &Line, visit: &Visit, spec: RequestSpec, reason: &FailureReason) -> Decision {
     let request = &visit.claim.request;
     tracing::debug!(url = %request.url, rotations = spec.session_rotations, reason = %reason.message, "another session is to try");
-    let (url, chain) = (request.url.clone(), request.chain.clone());
-    let mut decision = Decision::bare(Verdict::Moved { url, site: visit.site_key.clone(), chain, spec: Box::new(spec) });
+    let (url, site, chain) = (request.url.clone(), visit.site_key.clone(), request.chain.clone());
+    let not_before = is_too_much(reason).then(|| next_rotation(request, &line.settings, Timestamp::now()));
+    let mut decision = Decision::bare(Verdict::Moved { url, site, chain, spec: Box::new(spec), not_before });
     decision.stats.add(Counter::SessionRotations, 1);
     decision
 }
 
-// What the attempt gave is committed: its session is free.
-fn end_session(line: &Line, visit: &mut Visit, delta: Option<SessionDelta>) {
-    let (Some(session), Some(delta)) = (visit.session.take(), delta) else { return };
+// What the attempt gave is committed: its session is free. What the store says of it holds: there all that its uses gave comes together.
+fn end_session(line: &Line, visit: &mut Visit, delta: Option<SessionDelta>, ended: Option<Unusable>) {
+    let (Some(session), Some(mut delta)) = (visit.session.take(), delta) else { return };
+    delta.retired |= matches!(ended, Some(Unusable::Retired | Unusable::Blocked { .. }));
     let finished = session.end(delta);
-    if let Some(why) = finished.ended {
-        tracing::debug!(session = %finished.delta.session, %why, "a session is used no more");
-        line.bulletin.session_retired(&finished.delta.session);
+    tell_if_ended(line, &finished.delta, ended);
+}
+
+// Nothing of the attempt is kept, but that the session was used, and how that went: as the store does it.
+fn defer_session(line: &Line, visit: &mut Visit, delta: Option<SessionDelta>) {
+    let (Some(session), Some(delta)) = (visit.session.take(), delta) else { return };
+    let finished = session.end(SessionDelta { cookies: Vec::new(), user_data: None, ..delta });
+    tell_if_ended(line, &finished.delta, finished.ended);
+}
+
+fn tell_if_ended(line: &Line, delta: &SessionDelta, ended: Option<Unusable>) {
+    if let Some(why) = ended {
+        tracing::debug!(session = %delta.session, %why, "a session is used no more");
+        line.bulletin.session_retired(&delta.session);
     }
 }
 
@@ -283,11 +326,16 @@ fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>, before: UseAs
 
 /// Counts what a call cost.
 pub fn count_call(line: &Line, stats: &mut StatsDelta, report: &CallReport) {
-    let CallMetrics { cpu, host, parse, .. } = report.metrics;
+    count_cost(line, stats, &report.metrics);
+}
+
+/// The same, of a call without a report.
+pub fn count_cost(line: &Line, stats: &mut StatsDelta, metrics: &CallMetrics) {
+    let CallMetrics { cpu, host, parse, .. } = *metrics;
     line.profile.add(Step::Parse, parse);
     line.profile.add(Step::HostCalls, host);
     line.profile.add(Step::Sandbox, cpu.saturating_sub(host).saturating_sub(parse));
-    stats.add(Counter::PluginMicros, i64::try_from(report.metrics.cpu.as_micros()).unwrap_or(i64::MAX));
+    stats.add(Counter::PluginMicros, i64::try_from(cpu.as_micros()).unwrap_or(i64::MAX));
 }
 
 fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<SessionDelta>) -> Outcome {

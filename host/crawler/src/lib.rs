@@ -36,6 +36,7 @@ mod settings;
 mod setup;
 mod site_queue;
 mod status_message;
+mod throttling;
 mod units;
 mod visit;
 mod walk;

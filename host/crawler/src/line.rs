@@ -4,6 +4,7 @@ use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
+use crate::throttling::Throttling;
 use nephila_fetch::Fetcher;
 use nephila_model::{CrawlId, Profile, QueuedRequest};
 use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin, Reads};
@@ -23,6 +24,8 @@ pub struct Line {
     pub plugin: Arc<Plugin>,
     /// Gives sessions, if the crawl uses them.
     pub sessions: Option<SessionDesk>,
+    /// Knows which sites are asked too much.
+    pub throttling: Throttling,
     /// Commits what comes of it.
     pub commits: Commits,
     /// How the crawl behaves.

@@ -6,7 +6,6 @@
 //! waits until they are written.
 
 use crate::line::Line;
-use crate::session_desk::SessionDesk;
 use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};
 use nephila_events::{Event, EventName, Events, Listener, ListenerId};
 use nephila_model::{AutoSaved, Counter, CrawlerId, KeyValueWrite, KvStoreName, KvValue, Statistics, Timestamp};
@@ -91,7 +90,9 @@ pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<
     }
     writes.extend(state(line, &record.crawler_id).await?);
     writes.extend(auto_saved(line, &record.crawler_id).await?);
-    writes.extend(line.sessions.as_ref().and_then(SessionDesk::record));
+    if let Some(sessions) = &line.sessions {
+        writes.extend(sessions.record().await);
+    }
     Ok(writes)
 }
 

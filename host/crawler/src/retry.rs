@@ -37,6 +37,11 @@ pub fn next_attempt(request: &QueuedRequest, chance: Chance, settings: &CrawlSet
     again.then(|| now.plus(back_off(request.id, request.retry_count, settings)))
 }
 
+/// When a request that is tried with another session may start, where the site says that it is asked too much.
+pub fn next_rotation(request: &QueuedRequest, settings: &CrawlSettings, now: Timestamp) -> Timestamp {
+    now.plus(back_off(request.id, request.spec.session_rotations, settings))
+}
+
 // Between one and one and a half times the exponential delay, and never beyond the greatest one.
 fn back_off(id: RequestId, retries: u32, settings: &CrawlSettings) -> Duration {
     let doubled = settings.retry_delay.checked_mul(1 << retries.min(30)).unwrap_or(settings.max_retry_delay);

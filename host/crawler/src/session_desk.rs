@@ -1,38 +1,38 @@
 //! Where visits get their sessions: asks the pool, does in the store what the pool says, and waits where nobody is free.
 //!
 //! Decision: a visit takes one use before it asks its site, and has it until its outcome is committed, redirects and waits for the site
-//! included. So what a site sees of a session is never more than was reserved, and what a plugin asks for its session is committed with the
-//! page. Who waits for a session keeps its place in flight, so that a crawl claims no more than its sessions can serve.
+//! included: a use is a request, with all redirects on its site. So no session serves more requests than were reserved, and what a plugin
+//! asks for its session is committed with the page. What is written for a visit is written to its end, whatever becomes of the visit. Who waits for a session keeps its place in flight, so that a crawl claims no more than its sessions can serve.
 
 mod held;
 mod seen;
+mod shown;
 
 pub use held::Held;
 pub use seen::{Seen, asked};
 
+use self::held::Freed;
+use crate::conclude::count_cost;
+use crate::line::Line;
 use crate::retry::Chance;
 use crate::session_settings::{SessionConfig, Sessions};
-use nephila_crawlee::RecordKey;
 use nephila_model::{
-    CrawlId, FailureCode, FailureReason, KeyValueWrite, KvValue, Lease, PoolPlace, SessionId, Timestamp, Written,
+    CrawlId, FailureCode, FailureReason, KeyValueWrite, Lease, PoolPlace, RequestSpec, SessionId, StatsDelta, Timestamp, Written,
 };
-use nephila_plugin::{CallFailure, CallSettings, Plugin};
-use nephila_session::{BlockRule, BoundError, Checkout, CheckoutError, Errand, InvalidSetting, SessionPool, SessionUse, crawlee};
+use nephila_plugin::{CallFailure, NewSession};
+use nephila_session::{BlockRule, BoundError, Checkout, CheckoutError, Errand, InvalidSetting, SessionPool, SessionUse};
 use nephila_store::{PoolUser, SessionCreated, Store, StoreError};
 use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::Notify;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tokio::sync::{Notify, RwLock};
 
 /// Sessions that are over and are kept in the store to be looked at.
 const KEPT: usize = 1_000;
 
 /// Sessions that the end of a crawl takes away at most; more wait for the next one.
 const PURGED: usize = 10_000;
-
-/// Bytes of the record that shows the pool at most.
-const SHOWN: usize = 16 << 20;
 
 /// Why there is no session for a visit.
 #[derive(Debug)]
@@ -61,14 +61,15 @@ impl From<StoreError> for NoSession {
 /// Gives sessions to the visits of a crawl.
 pub struct SessionDesk {
     store: Arc<dyn Store>,
-    plugin: Arc<Plugin>,
-    call_settings: Arc<CallSettings>,
     pool: SessionPool,
     user: PoolUser,
     place: PoolPlace,
     freed: Arc<Notify>,
     waiting: AtomicUsize,
     wait_began: Notify,
+    // Held by all that is being written, and waited for at the end.
+    writes: Arc<RwLock<()>>,
+    has_warned: AtomicBool,
 }
 
 // Somebody waits, as long as it is there.
@@ -88,10 +89,41 @@ impl Drop for Waits<'_> {
     }
 }
 
+// Which session a visit is to have.
+#[derive(Debug, PartialEq)]
+enum Wish {
+    // This one and no other.
+    Bound(SessionId),
+    // This one, or any.
+    Preferred(SessionId),
+    Any,
+    // One that is there already: no new one could be made, for this reason.
+    Old(FailureReason, Chance),
+}
+
+impl Wish {
+    fn of(spec: &RequestSpec) -> Result<Self, NoSession> {
+        if let Some(bound) = &spec.session_id {
+            return SessionId::new(bound).map(Self::Bound).ok_or_else(|| {
+                gone(format!("the request is bound to session {bound:?}, which is no name that a session can have"))
+            });
+        }
+        let preferred = spec.session_preferred.as_deref().and_then(SessionId::new);
+        Ok(preferred.map_or(Self::Any, Self::Preferred))
+    }
+}
+
 enum Asked {
     Ready(SessionUse),
     Errand(Errand),
+    // Somebody's errand brings something in a moment.
+    Soon,
+    // Others must be done with theirs first.
     Wait,
+    // The preferred one is not to be had.
+    Other,
+    // There is no new one.
+    Failed(FailureReason, Chance),
 }
 
 impl SessionDesk {
@@ -104,7 +136,6 @@ impl SessionDesk {
         (crawl, lease): (CrawlId, Lease),
         config: &SessionConfig,
         rules: Vec<Arc<dyn BlockRule>>,
-        (plugin, call_settings): (&Arc<Plugin>, &Arc<CallSettings>),
     ) -> Result<Option<Self>, StoreError> {
         if config.used == Sessions::None {
             return Ok(None);
@@ -115,30 +146,54 @@ impl SessionDesk {
         let failed = |error: InvalidSetting| StoreError::Engine { action: "open the session pool", cause: error.to_string() };
         Ok(Some(Self {
             store: Arc::clone(store),
-            plugin: Arc::clone(plugin),
-            call_settings: Arc::clone(call_settings),
             pool: pool.map_err(failed)?,
             user: PoolUser { pool: opened.id, crawl, lease },
             place: config.place.clone(),
             freed: Arc::new(Notify::new()),
             waiting: AtomicUsize::new(0),
             wait_began: Notify::new(),
+            writes: Arc::default(),
+            has_warned: AtomicBool::new(false),
         }))
     }
 
-    /// Gives a use of a session, of this one if the request is bound to it. Waits while none is free.
+    /// Gives a use of a session: of the one that the request is bound to, or of the one that it prefers if that may be had at once, or
+    /// of any. Waits while none is free. What the plugin spends on making one is counted to `stats`.
     ///
     /// # Errors
     /// [`NoSession`].
-    pub async fn take(&self, bound: Option<&str>) -> Result<(Held, Wait), NoSession> {
+    pub async fn take(&self, line: &Line, spec: &RequestSpec, stats: &mut StatsDelta) -> Result<(Held, Wait), NoSession> {
+        let mut wish = Wish::of(spec)?;
         let mut waits = None;
         loop {
             // Listening begins before the question, so that nothing that becomes free in between is missed.
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
-            let taken = match self.ask(bound)? {
-                Asked::Ready(taken) => Some(taken),
-                Asked::Errand(errand) => self.run(errand).await?,
+            let taken = match self.ask(&wish)? {
+                Asked::Ready(taken) => Some(Held::new(taken, &self.freed)),
+                Asked::Errand(errand) => match self.run(line, errand, stats).await {
+                    Ok(taken) => taken,
+                    // Those that are there serve as well, however long one has to wait for them.
+                    Err(NoSession::Failed(reason, chance)) if wish == Wish::Any => {
+                        self.warn_once(&reason);
+                        wish = Wish::Old(reason, chance);
+                        None
+                    }
+                    Err(error) => return Err(error),
+                },
+                Asked::Failed(reason, chance) => {
+                    self.warn_once(&reason);
+                    wish = Wish::Old(reason, chance);
+                    None
+                }
+                Asked::Other => {
+                    wish = Wish::Any;
+                    None
+                }
+                Asked::Soon => {
+                    freed.await;
+                    None
+                }
                 Asked::Wait => {
                     waits.get_or_insert_with(|| Waits::new(self));
                     freed.await;
@@ -147,7 +202,7 @@ impl SessionDesk {
             };
             if let Some(taken) = taken {
                 let wait = if waits.is_some() { Wait::ForOthers } else { Wait::None };
-                return Ok((Held::new(taken, &self.freed), wait));
+                return Ok((taken, wait));
             }
         }
     }
@@ -162,33 +217,20 @@ impl SessionDesk {
         self.wait_began.notified().await;
     }
 
-    /// The record that shows the pool to Crawlee's users, under the pool's own name.
-    pub fn record(&self) -> Option<KeyValueWrite> {
-        let text = match crawlee::write_pool(self.pool.settings().max_pool_size, &self.pool.sessions(), Timestamp::now()) {
-            Ok(text) if text.len() <= SHOWN => text,
-            Ok(text) => {
-                let bytes = text.len();
-                tracing::warn!(
-                    bytes,
-                    limit = SHOWN,
-                    "the session pool is too large to be shown in the key-value store; it is kept all the same"
-                );
-                return None;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the session pool could not be written as JSON");
-                return None;
-            }
-        };
-        // A key that no file could have shows nothing.
-        let key = if self.place.key == PoolPlace::KEY { Ok(RecordKey::session_pool()) } else { RecordKey::new(&*self.place.key) };
-        let key = key.map_err(|error| tracing::warn!(%error, "the session pool is not shown in the key-value store")).ok()?;
-        let value = KvValue { content_type: "application/json; charset=utf-8".to_owned(), value: text.into_bytes().into() };
-        Some(KeyValueWrite { store: self.place.store.clone(), key: key.as_str().to_owned(), value: Some(value) })
+    /// The record that shows the pool to Crawlee's users; `None` if it cannot be shown.
+    pub async fn record(&self) -> Option<KeyValueWrite> {
+        let (pool, place) = (self.pool.clone(), self.place.clone());
+        let written = tokio::task::spawn_blocking(move || shown::record(&pool, &place)).await;
+        written.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the session pool could not be written as JSON");
+            None
+        })
     }
 
     /// Gives back what was reserved and not used, and takes sessions away that have been over for long. Once nothing is in flight any more.
     pub async fn close(&self) {
+        // What is being written for visits that were dropped is known when it is.
+        let _all_written = self.writes.write().await;
         let unused = self.pool.take_unused();
         if let Err(error) = self.store.return_uses(self.user, &unused).await {
             tracing::warn!(%error, "uses of sessions that were not begun could not be given back; they count as used");
@@ -198,60 +240,104 @@ impl SessionDesk {
         }
     }
 
-    fn ask(&self, bound: Option<&str>) -> Result<Asked, NoSession> {
+    fn ask(&self, wish: &Wish) -> Result<Asked, NoSession> {
         let now = Timestamp::now();
-        let checkout = match bound {
-            None => match self.pool.checkout(now) {
-                Ok(checkout) => checkout,
-                Err(CheckoutError::NoneFree { .. } | CheckoutError::Arriving) => return Ok(Asked::Wait),
-                Err(error @ CheckoutError::Create { .. }) => return Err(not_made(error.to_string(), Chance::Transient)),
-            },
-            Some(name) => {
-                let Some(id) = SessionId::new(name) else {
-                    return Err(gone(format!(
-                        "the request is bound to session {name:?}, which is no name that a session can have"
-                    )));
-                };
-                match self.pool.checkout_by_id(&id, now) {
-                    Ok(checkout) => checkout,
-                    Err(BoundError::Busy { .. }) => return Ok(Asked::Wait),
-                    Err(error @ (BoundError::Gone { .. } | BoundError::Unusable { .. })) => return Err(gone(error.to_string())),
-                }
+        let any = |checkout| match checkout {
+            Ok(Checkout::Ready(taken)) => Asked::Ready(taken),
+            Ok(Checkout::Errand(errand)) => Asked::Errand(errand),
+            Err(CheckoutError::Arriving) => Asked::Soon,
+            Err(CheckoutError::NoneFree { .. }) => Asked::Wait,
+            Err(error @ (CheckoutError::Create { .. } | CheckoutError::Empty)) => {
+                let (reason, chance) = not_made(error.to_string(), Chance::Transient);
+                Asked::Failed(reason, chance)
             }
         };
-        Ok(match checkout {
-            Checkout::Ready(taken) => Asked::Ready(taken),
-            Checkout::Errand(errand) => Asked::Errand(errand),
-        })
+        match wish {
+            Wish::Any => Ok(any(self.pool.checkout(now))),
+            Wish::Old(reason, chance) => match any(self.pool.checkout_old(now)) {
+                Asked::Failed(..) => Err(NoSession::Failed(reason.clone(), *chance)),
+                asked => Ok(asked),
+            },
+            Wish::Bound(id) | Wish::Preferred(id) => match self.pool.checkout_by_id(id, now) {
+                Ok(Checkout::Ready(taken)) => Ok(Asked::Ready(taken)),
+                Ok(Checkout::Errand(errand)) => Ok(Asked::Errand(errand)),
+                Err(BoundError::Arriving { .. }) => Ok(Asked::Soon),
+                Err(_) if matches!(wish, Wish::Preferred(_)) => Ok(Asked::Other),
+                Err(BoundError::Busy { .. }) => Ok(Asked::Wait),
+                Err(error @ (BoundError::Gone { .. } | BoundError::Unusable { .. })) => Err(gone(error.to_string())),
+            },
+        }
+    }
+
+    // Each request that finds no new session would say so.
+    fn warn_once(&self, reason: &FailureReason) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(reason = %reason.message, "no new session could be made; those that are there serve as far as they last");
+        }
     }
 
     // `None`: others were quicker.
-    async fn run(&self, errand: Errand) -> Result<Option<SessionUse>, NoSession> {
-        let done = self.carry_out(errand).await;
-        // Others may wait for the session that has come, or for the place of one that has not.
-        self.freed.notify_waiters();
-        done
-    }
-
-    async fn carry_out(&self, errand: Errand) -> Result<Option<SessionUse>, NoSession> {
+    async fn run(&self, line: &Line, errand: Errand, stats: &mut StatsDelta) -> Result<Option<Held>, NoSession> {
+        // Others may wait for the session that has come, or for the place of one that has not, dropped on the way or not.
+        let _told = Freed(Arc::clone(&self.freed));
         match errand {
             Errand::Create(mut creation) => {
-                let made = self.plugin.create_session(Arc::clone(&self.call_settings)).await;
-                if let Some(new) = made.map_err(|failure| failed_to_make(&failure))? {
+                if let Some(new) = self.made_by_plugin(line, stats).await? {
                     creation.record_mut().user_data = Written::first(new.user_data);
                 }
-                match self.store.create_session(self.user, creation.record(), creation.uses(), Timestamp::now()).await? {
-                    SessionCreated::Made(range) => Ok(creation.made(range, Timestamp::now())),
-                    SessionCreated::NameTaken => match creation.name_taken() {
-                        Ok(()) => Ok(None),
-                        Err(error) => Err(not_made(error.to_string(), Chance::Permanent)),
-                    },
-                }
+                self.write(|store, user| async move {
+                    match store.create_session(user, creation.record(), creation.uses(), Timestamp::now()).await? {
+                        SessionCreated::Made(range) => Ok(creation.made(range, Timestamp::now())),
+                        SessionCreated::NameTaken => match creation.name_taken() {
+                            Ok(()) => Ok(None),
+                            Err(error) => {
+                                let (reason, chance) = not_made(error.to_string(), Chance::Permanent);
+                                Err(NoSession::Failed(reason, chance))
+                            }
+                        },
+                    }
+                })
+                .await
             }
             Errand::Reserve(reservation) => {
-                let range = self.store.reserve_uses(self.user, reservation.id(), reservation.uses()).await?;
-                Ok(reservation.granted(range, Timestamp::now()))
+                self.write(|store, user| async move {
+                    let range = store.reserve_uses(user, reservation.id(), reservation.uses()).await?;
+                    Ok(reservation.granted(range, Timestamp::now()))
+                })
+                .await
             }
+        }
+    }
+
+    // In its turn among all calls of the plugin, and not beside a suspect. No session is held meanwhile, so that nobody waits for us.
+    async fn made_by_plugin(&self, line: &Line, stats: &mut StatsDelta) -> Result<Option<NewSession>, NoSession> {
+        if !line.plugin.entry_points().sessions {
+            return Ok(None);
+        }
+        let _beside = line.handling.read().await;
+        // It is never closed.
+        let _permit = line.handlers.acquire().await.ok();
+        let (made, metrics) = line.plugin.create_session(Arc::clone(&line.call_settings)).await;
+        count_cost(line, stats, &metrics);
+        made.map_err(|failure| failed_to_make(&failure))
+    }
+
+    // In a task of its own: what the store has written is in memory too, also if the visit is dropped meanwhile.
+    async fn write<F>(&self, errand: impl FnOnce(Arc<dyn Store>, PoolUser) -> F) -> Result<Option<Held>, NoSession>
+    where
+        F: Future<Output = Result<Option<SessionUse>, NoSession>> + Send + 'static,
+    {
+        let writing = Arc::clone(&self.writes).read_owned().await;
+        let (freed, work) = (Arc::clone(&self.freed), errand(Arc::clone(&self.store), self.user));
+        let task = tokio::spawn(async move {
+            let _told = Freed(Arc::clone(&freed));
+            let taken = work.await.map(|taken| taken.map(|taken| Held::new(taken, &freed)));
+            // Together: where nobody is there to take it, what was taken goes back before the end is told that all is written.
+            (taken, writing)
+        });
+        match task.await {
+            Ok((taken, _writing)) => taken,
+            Err(error) => Err(StoreError::Engine { action: "get a session for a request", cause: error.to_string() }.into()),
         }
     }
 }
@@ -266,9 +352,10 @@ pub fn gone(message: String) -> NoSession {
 
 fn failed_to_make(failure: &CallFailure) -> NoSession {
     let chance = if failure.may_be_retried() { Chance::Transient } else { Chance::Permanent };
-    not_made(format!("the plugin made no session for the request: {failure}"), chance)
+    let (reason, chance) = not_made(format!("the plugin made no session for the request: {failure}"), chance);
+    NoSession::Failed(reason, chance)
 }
 
-fn not_made(message: String, chance: Chance) -> NoSession {
-    NoSession::Failed(FailureReason { code: FailureCode(Cow::Borrowed("session-create")), message, status: None }, chance)
+const fn not_made(message: String, chance: Chance) -> (FailureReason, Chance) {
+    (FailureReason { code: FailureCode(Cow::Borrowed("session-create")), message, status: None }, chance)
 }

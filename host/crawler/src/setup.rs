@@ -9,6 +9,7 @@ use crate::named_storages::NamedStorages;
 use crate::reads::StoreReads;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
+use crate::throttling::Throttling;
 use nephila_events::Events;
 use nephila_fetch::Fetcher;
 use nephila_model::{CommitLimits, NewRequest, Profile, Shard};
@@ -60,7 +61,7 @@ impl CrawlSetup {
     pub(crate) async fn sessions(&self) -> Result<Option<SessionDesk>, StoreError> {
         let crawl = (self.opened.record.id, self.opened.leases.of(Shard::CRAWL));
         let rules = self.block_rules.clone();
-        SessionDesk::open(&self.store, crawl, &self.settings.sessions, rules, (&self.plugin, &self.call_settings)).await
+        SessionDesk::open(&self.store, crawl, &self.settings.sessions, rules).await
     }
 
     pub(crate) fn line(&self, commits: Commits, sessions: Option<SessionDesk>) -> Line {
@@ -75,6 +76,7 @@ impl CrawlSetup {
             fetcher: Arc::clone(&self.fetcher),
             plugin: Arc::clone(&self.plugin),
             sessions,
+            throttling: Throttling::default(),
             commits,
             reads: Arc::new(reads),
             call_settings: Arc::clone(&self.call_settings),

@@ -17,7 +17,7 @@ use crate::visit::{Visit, VisitEnd};
 use nephila_fetch::{Exchange, FetchError, Fetched, Redirect, follow};
 use nephila_model::{AnsweredPage, Counter, FailureCode, FailureReason, Hop, Page, SiteKey, SkipReason, Step, Timestamp};
 use nephila_plugin::ParsedPage;
-use nephila_session::{Answer, Judgement, SiteState, StatusAccepted};
+use nephila_session::{Answer, Judgement, StatusAccepted};
 use nephila_store::StoreError;
 use std::borrow::Cow;
 use std::pin::pin;
@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 /// For one fetch at most, whatever a request asks for, unless the crawl's own setting is longer.
 const LONGEST_FETCH: Duration = Duration::from_secs(600);
 
-/// After so long for its session, or a tenth of the delay if that is less, a visit is late for its site's slot. To write a session takes less.
+/// After so long for its session, or a tenth of the delay if that is less, a visit is late for its site's slot: the next one would come too soon
+/// after it. To write a session takes less.
 const LATE: Duration = Duration::from_millis(50);
 
 /// Walks a visit until it lands, or until it must wait for its site.
@@ -86,7 +87,7 @@ async fn take_session(line: &Line, visit: &mut Visit) -> Result<Slot, NoSession>
     match (&line.sessions, bound) {
         (Some(desk), _) if visit.session.is_none() => {
             let (began, delay) = (Instant::now(), line.settings.delay);
-            let (session, wait) = desk.take(bound).await?;
+            let (session, wait) = desk.take(line, &visit.claim.request.spec, &mut visit.stats).await?;
             visit.session = Some(session);
             let is_late = wait == Wait::ForOthers || began.elapsed() > LATE.min(delay / 10);
             if is_late && delay > Duration::ZERO {
@@ -104,7 +105,7 @@ async fn take_session(line: &Line, visit: &mut Visit) -> Result<Slot, NoSession>
 }
 
 async fn fetch(line: &Line, visit: &mut Visit) -> Leg {
-    let cookie = visit.session.as_ref().and_then(|session| session.cookie_header(&visit.url, &visit.spec.headers));
+    let cookie = visit.session.as_mut().and_then(|session| session.ask(&visit.url, &visit.spec.headers));
     let mut exchange = Exchange::of(&visit.url, &visit.spec);
     exchange.timeout = exchange.timeout.map(|asked| asked.min(LONGEST_FETCH.max(line.settings.request_timeout)));
     exchange.cookie = cookie.as_deref();
@@ -130,7 +131,7 @@ async fn fetch(line: &Line, visit: &mut Visit) -> Leg {
             }
             visit.stats.add(Counter::Status(page.status), 1);
             visit.stats.add(Counter::BodyBytes, i64::try_from(page.body.len()).unwrap_or(i64::MAX));
-            if let Some(blocked) = judge(visit, &page) {
+            if let Some(blocked) = judge(line, visit, &page) {
                 return Leg::Done(blocked);
             }
             if !visit.spec.accepts(page.status) {
@@ -149,7 +150,7 @@ async fn fetch(line: &Line, visit: &mut Visit) -> Leg {
 }
 
 // What an answer does to the session that asked. Says so if it means that the site does not want it.
-fn judge(visit: &mut Visit, page: &Page) -> Option<Attempt> {
+fn judge(line: &Line, visit: &mut Visit, page: &Page) -> Option<Attempt> {
     let session = visit.session.as_mut()?;
     let set = page.headers.iter().filter(|header| header.name == "set-cookie").map(|header| header.value.as_str());
     session.receive(&visit.url, set);
@@ -159,7 +160,7 @@ fn judge(visit: &mut Visit, page: &Page) -> Option<Attempt> {
         headers: &page.headers,
         body: &page.body,
         accepted: if is_wanted { StatusAccepted::ByRequest } else { StatusAccepted::No },
-        site: SiteState::AsUsual,
+        site: line.throttling.answered(&visit.site_key, page.status, Instant::now()),
     };
     let Judgement::Blocked(why) = session.judge(&answer) else { return None };
     let reason = FailureReason {

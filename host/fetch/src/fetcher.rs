@@ -144,11 +144,22 @@ impl Fetcher {
 }
 
 fn set_cookies(map: &HeaderMap) -> Vec<String> {
-    map.get_all(SET_COOKIE).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
+    let values = map.get_all(SET_COOKIE).iter().filter(|value| is_text(value));
+    values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
+}
+
+// A cookie must go back as it came, and what is no UTF-8 would come back as something else.
+fn is_text(value: &HeaderValue) -> bool {
+    let is_text = std::str::from_utf8(value.as_bytes()).is_ok();
+    if !is_text {
+        tracing::debug!(bytes = value.len(), "a Set-Cookie field that is no UTF-8 is left out");
+    }
+    is_text
 }
 
 fn fields(map: &HeaderMap) -> Vec<Header> {
     map.iter()
+        .filter(|(name, value)| *name != SET_COOKIE || is_text(value))
         .map(|(name, value)| Header {
             name: name.as_str().to_owned(),
             value: String::from_utf8_lossy(value.as_bytes()).into_owned(),

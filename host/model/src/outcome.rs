@@ -2,7 +2,7 @@
 
 use crate::{
     Effects, EventId, Hop, Lease, QueuedRequest, RequestId, SessionDelta, SiteId, SiteKey, StateError, StatsDelta, Timestamp,
-    UniqueKey,
+    UniqueKey, Unusable,
 };
 use std::borrow::Cow;
 use url::Url;
@@ -100,6 +100,8 @@ pub enum Verdict {
         chain: Vec<Hop>,
         /// The request as it goes on (a 303 makes a GET of a POST).
         spec: Box<crate::RequestSpec>,
+        /// When it may be asked for there; `None`: as soon as it is its turn.
+        not_before: Option<Timestamp>,
     },
 }
 
@@ -143,7 +145,8 @@ pub struct Outcome {
     pub stats: StatsDelta,
     /// When the site may be asked again, if the attempt asked it.
     pub site_next_allowed: Option<Timestamp>,
-    /// What the attempt did to the session that it used, if it used one. It counts whatever the verdict: the use has happened.
+    /// What the attempt did to the session that it used, if it used one. It counts whatever the verdict: the use has happened. Of a
+    /// [`Rejection::Deferred`] one, that it has happened, how it did, and whether it retires the session.
     pub session: Option<SessionDelta>,
 }
 
@@ -175,7 +178,7 @@ pub enum AppliedVerdict {
 }
 
 /// What a commit did for one outcome.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
     /// How the verdict was applied.
     pub verdict: AppliedVerdict,
@@ -183,7 +186,7 @@ pub struct Applied {
     pub accepted: Vec<QueuedRequest>,
     /// Rows that were pending before and were found at a lesser depth. If a row is in it twice, the later one holds.
     pub shallower: Vec<Shallower>,
-    /// For a moved request, its row at its new site.
+    /// For a moved request that waits for no time, its row at its new site.
     pub moved: Option<QueuedRequest>,
     /// Items that were written, to all datasets.
     pub items: u64,
@@ -191,6 +194,8 @@ pub struct Applied {
     pub default_items: u64,
     /// Events that were emitted, and wait for listeners now.
     pub events: u64,
+    /// Why the session is used no more, if this outcome ended that.
+    pub session_ended: Option<Unusable>,
 }
 
 /// A pending request that an outcome found at a lesser depth.
@@ -226,7 +231,7 @@ pub enum Rejection {
         /// The key, or "listing".
         what: String,
     },
-    /// A limit was reached before it. It stays pending.
+    /// A limit was reached before it. It stays pending. Its session was used all the same.
     #[error("a limit was reached before it")]
     Deferred,
     /// An effect cannot be applied to what is there. Fail the request with this.

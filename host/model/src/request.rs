@@ -111,6 +111,10 @@ pub struct RequestSpec {
     /// The session that must serve it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// The session that it was asked for by before a redirect moved it to another site: it goes on with that one if that may be, since
+    /// it has the cookies, and with any other if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_preferred: Option<String>,
     /// How often it was tried with another session because a site had blocked the one before. Kept here, and not in a column, since
     /// few requests ever have one.
     #[serde(skip_serializing_if = "is_zero")]

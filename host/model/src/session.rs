@@ -48,7 +48,8 @@ name!(
     ProxyId
 );
 
-/// The number of a use within its session: the first is 1. A use is a fetch attempt.
+/// The number of a use within its session: the first is 1. A use is a request's attempt, its redirects on the same site included: a site sees
+/// up to one request more than there are `max-redirects`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UseNumber(pub u32);
@@ -108,7 +109,7 @@ pub fn default_blocked_status_codes() -> BTreeSet<u16> {
 pub struct SessionSettings {
     /// How long it lives. 50 minutes, through pauses too. A session that lives for longer loses cookies that a site wants back.
     pub max_age: Duration,
-    /// How often it is used. 50 (Crawlee: `max_usage_count`).
+    /// How often it is used: requests, their redirects included. 50 (Crawlee: `max_usage_count`).
     pub max_uses: u32,
     /// The error score at which it counts as blocked. 3.
     pub max_error_score: f64,
@@ -258,16 +259,27 @@ impl SessionRecord {
         }
     }
 
-    /// Takes in what an attempt did, but for the cookies, which are kept apart.
+    /// Takes in what an attempt did, but for the cookies, which are kept apart. A score that reaches its maximum retires the session, for
+    /// good: attempts that ran beside each other all saw a lesser one, so that none of them could have said so.
     pub fn apply(&mut self, delta: &SessionDelta) {
-        self.uses.mark(delta.number, delta.mark, self.settings.error_score_decrement);
-        self.retired |= delta.retired;
+        let peak = self.uses.mark(delta.number, delta.mark, self.settings.error_score_decrement);
+        self.retired |= delta.retired || peak >= self.settings.max_error_score;
         if let Some(user_data) = &delta.user_data {
             self.user_data.write(user_data.clone(), delta.number);
         }
         if let Some(proxy) = &delta.proxy {
             self.proxy.write(Some(proxy.clone()), delta.number);
         }
+    }
+
+    /// Takes in what an attempt did, as [`Self::apply`], and says why the session is used no more, if this has ended that.
+    pub fn end_use(&mut self, delta: &SessionDelta, now: Timestamp) -> Option<Unusable> {
+        let before = self.unusable(now);
+        self.apply(delta);
+        // A score that is too high is the reason, though it has retired the session by now.
+        let (score, max) = (self.score(), self.settings.max_error_score);
+        let after = if score >= max { Some(Unusable::Blocked { score, max }) } else { self.unusable(now) };
+        after.filter(|_| before.is_none())
     }
 
     /// What was reserved and is not known to have ended counts as used: the process that had it may have asked the site.
@@ -302,6 +314,24 @@ mod tests {
         }
         assert_eq!(blocked.unusable(now), Some(Unusable::Blocked { score: 3.0, max: 3.0 }));
         assert_eq!(SessionRecord { retired: true, ..record() }.unusable(now), Some(Unusable::Retired));
+    }
+
+    #[test]
+    fn the_use_that_reaches_the_maximum_score_retires_a_session_for_good() {
+        let use_of =
+            |number, mark| SessionDelta { mark, ..SessionDelta::of_use(crate::PoolId(1), record().id, UseNumber(number)) };
+        let mut session = record();
+        for (number, mark, retired) in [
+            (2, UseMark::Bad, false),
+            (4, UseMark::Good, false),
+            (1, UseMark::Bad, false),
+            (3, UseMark::Bad, true),
+            (5, UseMark::Good, true),
+        ] {
+            session.apply(&use_of(number, mark));
+            assert_eq!(session.retired, retired, "{number}");
+        }
+        assert_eq!(session.score(), 2.0);
     }
 
     #[test]

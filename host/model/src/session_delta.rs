@@ -18,7 +18,7 @@ pub struct SessionDelta {
     pub number: UseNumber,
     /// How it did.
     pub mark: UseMark,
-    /// Whether the session is retired by it: a rule, a handler, or its score said so.
+    /// Whether the session is retired by it: a rule or a handler said so. Whether its score retires it is found out where it is applied.
     pub retired: bool,
     /// Cookies that it set and removed, in order.
     pub cookies: Vec<CookieChange>,

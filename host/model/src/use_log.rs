@@ -83,12 +83,13 @@ impl UseLog {
         (self.settled, self.score, self.tail.iter().map(letter).collect())
     }
 
-    /// Takes in what a use came to.
-    pub fn mark(&mut self, number: UseNumber, mark: UseMark, decrement: f64) {
+    /// Takes in what a use came to. Gives the highest score on the way through what is known: a session that reached its maximum is over,
+    /// whatever later uses have taken off again, and whichever of them was told first.
+    pub fn mark(&mut self, number: UseNumber, mark: UseMark, decrement: f64) -> f64 {
         let Some(at) = number.0.checked_sub(self.settled + 1).map(|at| at as usize) else {
             // It was given up before.
             self.score = mark.act(self.score, decrement);
-            return;
+            return self.peak(decrement);
         };
         if at >= Self::OPEN {
             let behind = u32::try_from(Self::OPEN).unwrap_or(u32::MAX);
@@ -101,7 +102,18 @@ impl UseLog {
         if let Some(place) = self.tail.get_mut(at) {
             *place = (*place).max(Some(mark));
         }
+        let peak = self.peak(decrement);
         self.fold(decrement);
+        peak
+    }
+
+    // The highest score from the folded ones on.
+    fn peak(&self, decrement: f64) -> f64 {
+        let step = |(score, peak): (f64, f64), mark: &Option<UseMark>| {
+            let score = mark.unwrap_or_default().act(score, decrement);
+            (score, peak.max(score))
+        };
+        self.tail.iter().fold((self.score, self.score), step).1
     }
 
     /// Uses up to this number that are open are so no more: they said nothing. What a process that died had in hand.
@@ -188,6 +200,16 @@ mod tests {
         assert_eq!((log.score(DECREMENT), log.used()), (0.0, 3));
         log.mark(UseNumber(1), Bad, DECREMENT);
         assert_eq!(log, UseLog::settled(4, 1.0));
+    }
+
+    #[test]
+    fn the_highest_score_on_the_way_is_told_in_every_order() {
+        for order in permutations(&[(1, Bad), (2, Bad), (3, Bad), (4, Good)]) {
+            let mut log = UseLog::default();
+            let peaks = order.iter().map(|(number, mark)| log.mark(UseNumber(*number), *mark, DECREMENT));
+            assert_eq!(peaks.fold(0.0, f64::max), 3.0, "{order:?}");
+            assert_eq!(log, UseLog::settled(4, 2.5));
+        }
     }
 
     #[test]

@@ -207,9 +207,10 @@ impl Export<'_> {
         self.job.state(state)??;
         for (place, sessions) in self.job.session_pools()? {
             let most = PoolSettings::default().max_pool_size.max(sessions.len());
-            let text = write_pool(most, &sessions, Timestamp::now())?;
+            let mut text = Vec::new();
+            write_pool(&mut text, most, sessions, Timestamp::now())?;
             match RecordKey::new(place.key) {
-                Ok(key) => stores.of(self.storage, &place.store)?.put(&key, &MediaType::json(), text.as_bytes())?,
+                Ok(key) => stores.of(self.storage, &place.store)?.put(&key, &MediaType::json(), &text)?,
                 Err(_) => self.done.left_out += 1,
             }
         }

@@ -4,7 +4,7 @@
 //! `run.rs`; the one whose instance outlives its calls, the listener, in `listener.rs`.
 
 use crate::bindings::exports::nephila::crawler::failure;
-use crate::call::{Call, CallReport, CallSettings};
+use crate::call::{Call, CallMetrics, CallReport, CallSettings};
 use crate::entry_points::{CONTRACT, EntryPoints, Indices, MISTYPED};
 use crate::failure::{CallFailure, ErrorInfo, one_line};
 use crate::fault::Fault;
@@ -14,7 +14,7 @@ use crate::pool::Idle;
 use crate::run::{Answer, Entry, given_up};
 use crate::sandbox::{Inside, Occasion};
 use crate::session::NewSession;
-use crate::{LoadError, Manifest, json};
+use crate::{Limits, LoadError, Manifest, json};
 use nephila_model::FailureReason;
 use std::path::Path;
 use std::sync::Arc;
@@ -126,31 +126,16 @@ impl Plugin {
         self.call(call, Entry::Finish).await
     }
 
-    /// Lets it make a session: what the new one is to keep. `None` without the entry point. It has no crawl, but what the operator gave it
-    /// (`config`), and limits as a handler.
-    ///
-    /// # Errors
-    /// [`CallFailure`] as of a handler; [`CallFailure::Fatal`] with the code `bad-json` or `quota` if what it makes is not usable.
-    pub async fn create_session(&self, settings: Arc<CallSettings>) -> Result<Option<NewSession>, CallFailure> {
+    /// Lets it make a session: what the new one is to keep, and what that cost. `None` without the entry point. It has no crawl, but what the
+    /// operator gave it (`config`), and limits as a handler. Fails with [`CallFailure`] as a handler does; with [`CallFailure::Fatal`] and the
+    /// code `bad-json` or `quota` if what it makes is not usable.
+    pub async fn create_session(&self, settings: Arc<CallSettings>) -> (Result<Option<NewSession>, CallFailure>, CallMetrics) {
         if !self.entry_points().sessions {
-            return Ok(None);
+            return (Ok(None), CallMetrics::default());
         }
         let limits = settings.limits;
         let ran = self.run(Occasion::Settings(settings), limits, Entry::CreateSession).await;
-        let Answer::Created(created) = ran.answer? else { return Ok(None) };
-        let created = created.map_err(given_up)?;
-        let unusable = |fault| match fault {
-            Fault::Refused { code, message } => CallFailure::Fatal(ErrorInfo { code: code.to_owned(), message }),
-            Fault::Trap(error) => CallFailure::Host { message: error.to_string() },
-        };
-        let user_data = checked_user_data(&created.user_data, limits.session_data_bytes).map_err(unusable)?;
-        if let Some(extra) = &created.extra_json {
-            json::check_object(extra).map_err(|cause| {
-                let message = format!("the extra JSON of a session is wrong: {}", one_line(&cause, 200));
-                CallFailure::Fatal(ErrorInfo { code: "bad-json".to_owned(), message })
-            })?;
-        }
-        Ok(Some(NewSession { user_data, extra_json: created.extra_json }))
+        (ran.answer.and_then(|answer| checked_session(answer, limits)), ran.metrics)
     }
 
     async fn call(&self, call: Call, entry: Entry) -> CallReport {
@@ -166,6 +151,24 @@ impl Plugin {
         let limits = call.settings.limits;
         self.run(Occasion::Call(call), limits, entry).await.report()
     }
+}
+
+// What it made, if that is usable.
+fn checked_session(answer: Answer, limits: Limits) -> Result<Option<NewSession>, CallFailure> {
+    let Answer::Created(created) = answer else { return Ok(None) };
+    let created = created.map_err(given_up)?;
+    let unusable = |fault| match fault {
+        Fault::Refused { code, message } => CallFailure::Fatal(ErrorInfo { code: code.to_owned(), message }),
+        Fault::Trap(error) => CallFailure::Host { message: error.to_string() },
+    };
+    let user_data = checked_user_data(&created.user_data, limits.session_data_bytes).map_err(unusable)?;
+    if let Some(extra) = &created.extra_json {
+        json::check_object(extra).map_err(|cause| {
+            let message = format!("the extra JSON of a session is wrong: {}", one_line(&cause, 200));
+            CallFailure::Fatal(ErrorInfo { code: "bad-json".to_owned(), message })
+        })?;
+    }
+    Ok(Some(NewSession { user_data, extra_json: created.extra_json }))
 }
 
 impl std::fmt::Debug for Plugin {

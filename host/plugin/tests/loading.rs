@@ -183,7 +183,7 @@ async fn a_plugin_without_a_listener_hears_nothing_and_makes_no_sessions() {
     let plugin = bench.host.load(bench.file(plain)).await.expect("it loads");
     let settings = Arc::new(CallSettings::default());
     assert_eq!(plugin.listener(Arc::clone(&settings)).subscriptions().await, Ok(BTreeSet::new()));
-    assert_eq!(plugin.create_session(settings).await, Ok(None));
+    assert_eq!(plugin.create_session(settings).await.0, Ok(None));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 //! nothing before it is committed. What it sees ([`SessionSight`]) is the session as it is now, with what it has asked for itself laid over
 //! it; the cost is a copy of the jar for each question about cookies after it has set some.
 
+use crate::jar::CookieJar;
 use crate::pool::SessionPool;
 use nephila_model::{Cookie, SessionId, Timestamp, UseNumber};
 use std::fmt;
@@ -80,17 +81,18 @@ impl SessionSight {
     #[must_use]
     pub fn cookies_for<'f>(&self, url: &Url, set: impl IntoIterator<Item = &'f (Url, String)>, now: Timestamp) -> Vec<Cookie> {
         let mut set = set.into_iter().peekable();
-        self.pool.with(|roster| {
-            let Some(entry) = roster.get(&self.id) else { return Vec::new() };
-            if set.peek().is_none() {
-                return entry.jar.cookies_for(url, now).into_iter().cloned().collect();
-            }
-            let mut jar = entry.jar.clone();
-            for (from, field) in set {
-                // Nobody sees these changes: the number is of no interest.
-                jar.receive(from, [field.as_str()], now, UseNumber(0));
-            }
-            jar.cookies_for(url, now).into_iter().cloned().collect()
-        })
+        if set.peek().is_none() {
+            let cookies = |jar: &CookieJar| jar.cookies_for(url, now).into_iter().cloned().collect();
+            return self.pool.with(|roster| roster.get(&self.id).map(|entry| cookies(&entry.jar)).unwrap_or_default());
+        }
+        // All that a plugin has set is read with nobody waiting for it.
+        let Some(mut jar) = self.pool.with(|roster| roster.get(&self.id).map(|entry| entry.jar.clone())) else {
+            return Vec::new();
+        };
+        for (from, field) in set {
+            // Nobody sees these changes: the number is of no interest.
+            jar.receive(from, [field.as_str()], now, UseNumber(0));
+        }
+        jar.cookies_for(url, now).into_iter().cloned().collect()
     }
 }

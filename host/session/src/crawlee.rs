@@ -12,21 +12,18 @@ use nephila_model::{
     Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite, SessionId, SessionRecord, SessionSettings,
     Timestamp, UseLog, UseNumber, Written,
 };
-use serde::{Deserialize, Serialize};
+use serde::ser::{Error as _, SerializeSeq, SerializeStruct};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
+use std::cell::Cell;
 use std::time::Duration;
 
-#[derive(Serialize, Deserialize)]
+// What is counted in it is not read.
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PoolShape {
     max_pool_size: usize,
     sessions: Vec<SessionShape>,
-    #[serde(default)]
-    session_count: usize,
-    #[serde(default)]
-    usable_session_count: usize,
-    #[serde(default)]
-    retired_session_count: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,20 +105,67 @@ pub struct ReadPool {
     pub left_out: Vec<(SessionId, String)>,
 }
 
-/// A pool as pretty JSON, in the shape that Crawlee for Python reads.
+/// A pool as pretty JSON, in the shape that Crawlee for Python reads. Sessions are taken and written one after another, so that what it costs
+/// is the text, and only as much of it as `to` takes.
 ///
 /// # Errors
-/// [`ShapeError::NotExpressible`] if a session's times or user data cannot be written.
-pub fn write_pool(max_pool_size: usize, sessions: &[SessionRecord], now: Timestamp) -> Result<String, ShapeError> {
-    let usable = sessions.iter().filter(|session| session.unusable(now).is_none()).count();
-    let shape = PoolShape {
-        max_pool_size,
-        sessions: sessions.iter().map(|session| to_shape(session, now)).collect::<Result<_, _>>()?,
-        session_count: sessions.len(),
-        usable_session_count: usable,
-        retired_session_count: sessions.len() - usable,
-    };
-    Ok(serde_json::to_string_pretty(&shape)?)
+/// [`ShapeError::NotExpressible`] if a session's times or user data cannot be written; [`ShapeError::Json`] with the error of `to`, if it
+/// takes no more ([`serde_json::Error::is_io`]).
+pub fn write_pool(
+    to: impl std::io::Write,
+    max_pool_size: usize,
+    sessions: impl IntoIterator<Item = SessionRecord>,
+    now: Timestamp,
+) -> Result<(), ShapeError> {
+    let shown = Shown { max_pool_size, sessions: Cell::new(Some(sessions.into_iter())), now, failed: Cell::new(None) };
+    serde_json::to_writer_pretty(to, &shown).map_err(|error| shown.failed.take().unwrap_or(ShapeError::Json(error)))
+}
+
+// A pool whose sessions are taken while it is written.
+struct Shown<I> {
+    max_pool_size: usize,
+    sessions: Cell<Option<I>>,
+    now: Timestamp,
+    failed: Cell<Option<ShapeError>>,
+}
+
+impl<I: Iterator<Item = SessionRecord>> Serialize for Shown<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counted = Cell::new((0_usize, 0_usize));
+        let mut shape = serializer.serialize_struct("Pool", 5)?;
+        shape.serialize_field("maxPoolSize", &self.max_pool_size)?;
+        shape.serialize_field("sessions", &ShownSessions { of: self, counted: &counted })?;
+        let (all, usable) = counted.get();
+        shape.serialize_field("sessionCount", &all)?;
+        shape.serialize_field("usableSessionCount", &usable)?;
+        shape.serialize_field("retiredSessionCount", &(all - usable))?;
+        shape.end()
+    }
+}
+
+struct ShownSessions<'a, I> {
+    of: &'a Shown<I>,
+    // All, and the usable ones.
+    counted: &'a Cell<(usize, usize)>,
+}
+
+impl<I: Iterator<Item = SessionRecord>> Serialize for ShownSessions<'_, I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for session in self.of.sessions.take().into_iter().flatten() {
+            let (all, usable) = self.counted.get();
+            self.counted.set((all + 1, usable + usize::from(session.unusable(self.of.now).is_none())));
+            match to_shape(&session, self.of.now) {
+                Ok(shape) => list.serialize_element(&shape)?,
+                Err(error) => {
+                    let words = error.to_string();
+                    self.of.failed.set(Some(error));
+                    return Err(S::Error::custom(words));
+                }
+            }
+        }
+        list.end()
+    }
 }
 
 /// Reads what Crawlee for Python wrote, or [`write_pool`]. `now` is when its cookies count as made, since the shape does not say.

@@ -1,8 +1,8 @@
 //! What must be done in the store before a session can be used.
 //!
 //! Decision: a pool does no I/O. Where a use has to be durable before it begins, the pool hands out an errand; whoever asked carries it
-//! out in the store, and tells the errand how it went. Several may be on errands for one session at once: what all of them
-//! reserve is shared. An errand that is dropped has not happened.
+//! out in the store, and tells the errand how it went. One at a time is on the way for uses of a session; whoever else wants some waits
+//! for it, so that however many ask at once, no more is reserved than a few uses of each session. An errand that is dropped has not happened.
 
 use crate::error::AddError;
 use crate::pool::SessionPool;
@@ -105,14 +105,15 @@ impl Drop for Place {
 /// More uses of a session that are to be reserved.
 #[derive(Debug)]
 pub struct Reservation {
-    pool: SessionPool,
+    // `None` once it is done.
+    pool: Option<SessionPool>,
     id: SessionId,
     uses: u32,
 }
 
 impl Reservation {
     pub(crate) const fn new(pool: SessionPool, id: SessionId, uses: u32) -> Self {
-        Self { pool, id, uses }
+        Self { pool: Some(pool), id, uses }
     }
 
     /// The session.
@@ -130,18 +131,38 @@ impl Reservation {
     /// These are reserved; `None`: the session has none left, or is there no more. Gives the first that is free; `None` if others were
     /// quicker: then ask the pool again.
     #[must_use]
-    pub fn granted(self, range: Option<UseRange>, now: Timestamp) -> Option<SessionUse> {
-        self.pool.with(|roster| roster.granted(&self.id, range));
-        self.pool.begin(&self.id, now)
+    pub fn granted(mut self, range: Option<UseRange>, now: Timestamp) -> Option<SessionUse> {
+        let pool = self.pool.take()?;
+        pool.with(|roster| {
+            roster.granted(&self.id, range);
+            roster.reserved(&self.id);
+        });
+        pool.begin(&self.id, now)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.pool {
+            pool.with(|roster| roster.reserved(&self.id));
+        }
     }
 }
 
 impl SessionPool {
     // The next use of a session that has just got some.
     fn begin(&self, id: &SessionId, now: Timestamp) -> Option<SessionUse> {
-        match self.with(|roster| roster.bind(id, now)) {
+        let bound = self.with(|roster| {
+            let bound = roster.bind(id, now);
+            if bound == Bound::Reserve {
+                // Whoever asks the pool again does that.
+                roster.reserved(id);
+            }
+            bound
+        });
+        match bound {
             Bound::Use(number) => Some(SessionUse::new(self.clone(), id.clone(), number)),
-            Bound::Reserve | Bound::Gone | Bound::Unusable(_) | Bound::Busy => None,
+            Bound::Reserve | Bound::Arriving | Bound::Gone | Bound::Unusable(_) | Bound::Busy => None,
         }
     }
 }

@@ -12,9 +12,13 @@ pub enum CheckoutError {
         /// How many there may be.
         max: usize,
     },
-    /// A session is on its way that is to be used by all until it fails. Ask again when its errand is done.
-    #[error("a session is being made that is to be used by all; ask again when it is there")]
+    /// What is to be had is on its way: a session that is to be used by all until it fails, or more uses of the one whose turn it is. Ask
+    /// again when that errand is done.
+    #[error("a session, or more uses of one, are on their way; ask again when they are there")]
     Arriving,
+    /// There is no session, and none on its way. Given to whoever asks for one that is there already alone.
+    #[error("there is no session in the pool, and no new one is to be made; let new ones be made, or add one")]
+    Empty,
     /// The create function failed, or made what cannot be.
     #[error("the function that creates sessions failed: {cause}")]
     Create {
@@ -47,6 +51,12 @@ pub enum BoundError {
     /// Another request has it, and it is exclusive. Ask again when a use ends.
     #[error("session `{id}` is exclusive, and another request has it; try the request again later")]
     Busy {
+        /// The session.
+        id: SessionId,
+    },
+    /// More uses of it are being reserved. Ask again when that errand is done.
+    #[error("more uses of session `{id}` are on their way; ask again when they are there")]
+    Arriving {
         /// The session.
         id: SessionId,
     },

@@ -5,7 +5,7 @@
 //! would have what was *sent* longest ago go; to note that would be a change of the jar at each request.)
 
 use crate::jar::Kept;
-use nephila_model::{Cookie, CookieKey, Timestamp};
+use nephila_model::{Cookie, CookieChange, CookieDeed, CookieKey, Timestamp};
 use std::collections::BTreeMap;
 
 /// When a jar is full.
@@ -52,6 +52,16 @@ impl Tally {
         tally
     }
 
+    fn add(&mut self, deed: &CookieDeed) {
+        match deed {
+            CookieDeed::Remove(_) => self.removed += 1,
+            CookieDeed::Set(cookie) => {
+                self.cookies += 1;
+                self.bytes += weight(cookie);
+            }
+        }
+    }
+
     fn is_within(&self, full: &Full) -> bool {
         self.removed <= full.removed
             && self.cookies <= full.cookies
@@ -94,6 +104,29 @@ pub(crate) fn make_room(kept: &mut BTreeMap<CookieKey, Kept>, domain: &str, now:
         }
     }
     go
+}
+
+/// Forgets changes beyond what a jar keeps, the oldest first: a jar that took all of them in would have let go of these. A removal that is
+/// forgotten may leave a cookie in the store that the jar has let go of; the store bounds what it keeps by itself.
+pub(crate) fn forget_changes(changes: &mut BTreeMap<CookieKey, CookieChange>, full: &Full) {
+    let mut tally = Tally::default();
+    changes.values().for_each(|change| tally.add(&change.deed));
+    if tally.is_within(full) {
+        return;
+    }
+    let mut newest: Vec<CookieChange> = std::mem::take(changes).into_values().collect();
+    newest.sort_unstable_by_key(|change| std::cmp::Reverse(change.version));
+    tally = Tally::default();
+    for change in newest {
+        tally.add(&change.deed);
+        let is_kept = match change.deed {
+            CookieDeed::Remove(_) => tally.removed <= full.removed,
+            CookieDeed::Set(_) => tally.cookies <= full.cookies && tally.bytes <= full.bytes,
+        };
+        if is_kept {
+            changes.insert(change.key().clone(), change);
+        }
+    }
 }
 
 fn weight(cookie: &Cookie) -> usize {
@@ -155,6 +188,26 @@ mod tests {
         let mut kept = jar(&[("a", "1", 1, 999), ("a", "2", 1, 100), ("a", "3", 1, 999)]);
         assert_eq!(make_room(&mut kept, "a", NOW, &SMALL), []);
         assert_eq!(kept.keys().cloned().collect::<Vec<_>>(), [key("a", "1"), key("a", "3")]);
+    }
+
+    #[test]
+    fn of_changes_the_newest_are_kept_as_far_as_a_jar_keeps_them() {
+        let mut changes = BTreeMap::new();
+        for at in 1..=12 {
+            let key = key("a", &at.to_string());
+            let version = CookieVersion { at: Timestamp::from_millis(at), by: UseNumber(1) };
+            let mut kept = BTreeMap::new();
+            put(&mut kept, at, key.clone(), Some((50, 999)));
+            let set = kept.remove(&key).and_then(|kept| kept.cookie).expect("a cookie");
+            let deed = if at % 2 == 0 { CookieDeed::Remove(key.clone()) } else { CookieDeed::Set(set) };
+            changes.insert(key, CookieChange { version, deed });
+        }
+        forget_changes(&mut changes, &SMALL);
+        let mut left: Vec<i64> = changes.values().map(|change| change.version.at.as_millis()).collect();
+        left.sort_unstable();
+        assert_eq!(left, [7, 9, 11, 12]);
+        forget_changes(&mut changes, &SMALL);
+        assert_eq!(changes.len(), 4);
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub struct PoolCounts {
 }
 
 impl SessionPool {
-    /// The pool `id` with the sessions that the store has of it; unusable ones are left out. `dice` choose sessions and make up names.
+    /// The pool `id` with the sessions that the store has of it, the newest ones of those that are usable, as many as it may have; the others
+    /// stay in the store. `dice` choose sessions and make up names.
     ///
     /// # Errors
     /// [`InvalidSetting`]: the settings contradict each other, or cannot work.
@@ -63,11 +64,13 @@ impl SessionPool {
     ) -> Result<Self, InvalidSetting> {
         settings.check()?;
         let mut roster = Roster::new(settings.strategy, settings.sharing, dice);
-        for record in sessions {
-            if record.unusable(now).is_none() {
-                roster.expect();
-                roster.arrive(record, None, now);
-            }
+        let mut usable: Vec<SessionRecord> = sessions.into_iter().filter(|record| record.unusable(now).is_none()).collect();
+        usable.sort_by(by_age);
+        // An older setting may have allowed for more.
+        let too_many = usable.len().saturating_sub(settings.max_pool_size);
+        for record in usable.into_iter().skip(too_many) {
+            roster.expect();
+            roster.arrive(record, None, now);
         }
         Ok(Self(Arc::new(Shared { id, settings, roster: Mutex::new(roster) })))
     }
@@ -95,6 +98,7 @@ impl SessionPool {
         let pick = self.with(|roster| {
             let pick = if grows_first && roster.places() < max { Pick::Nobody } else { roster.pick(now) };
             match pick {
+                Pick::Arriving => Err(CheckoutError::Arriving),
                 Pick::Nobody if roster.is_worth_waiting() => Err(CheckoutError::Arriving),
                 // A session that had ended may have made room.
                 Pick::Nobody if roster.places() >= max => Err(CheckoutError::NoneFree { max }),
@@ -108,14 +112,35 @@ impl SessionPool {
         match pick? {
             Pick::Use(id, number) => Ok(Checkout::Ready(SessionUse::new(self.clone(), id, number))),
             Pick::Reserve(id) => Ok(Checkout::Errand(self.reserve(id))),
-            Pick::Nobody => Ok(Checkout::Errand(Errand::Create(self.create(now)?))),
+            Pick::Nobody | Pick::Arriving => Ok(Checkout::Errand(Errand::Create(self.create(now)?))),
         }
+    }
+
+    /// Asks for a session that is there already, where no new one can be made just now.
+    ///
+    /// # Errors
+    /// [`CheckoutError::NoneFree`], [`CheckoutError::Arriving`]: ask again when a use or an errand ends. [`CheckoutError::Empty`]: there is
+    /// none to wait for.
+    pub fn checkout_old(&self, now: Timestamp) -> Result<Checkout, CheckoutError> {
+        let max = self.0.settings.max_pool_size;
+        self.with(|roster| match roster.pick(now) {
+            Pick::Use(id, number) => Ok(Ok((id, number))),
+            Pick::Reserve(id) => Ok(Err(id)),
+            Pick::Arriving => Err(CheckoutError::Arriving),
+            Pick::Nobody if roster.has_hope(now) => Err(CheckoutError::NoneFree { max }),
+            Pick::Nobody => Err(CheckoutError::Empty),
+        })
+        .map(|picked| match picked {
+            Ok((id, number)) => Checkout::Ready(SessionUse::new(self.clone(), id, number)),
+            Err(id) => Checkout::Errand(self.reserve(id)),
+        })
     }
 
     /// Asks for the session that a request is bound to.
     ///
     /// # Errors
-    /// [`BoundError`]: it is gone or unusable, and the request can only fail; or it is exclusive and in hand, and will be free.
+    /// [`BoundError`]: it is gone or unusable, and the request can only fail; or it is exclusive and in hand, and will be free; or more uses
+    /// of it are on their way.
     pub fn checkout_by_id(&self, id: &SessionId, now: Timestamp) -> Result<Checkout, BoundError> {
         let id = id.clone();
         match self.with(|roster| roster.bind(&id, now)) {
@@ -124,6 +149,7 @@ impl SessionPool {
             Bound::Gone => Err(BoundError::Gone { id }),
             Bound::Unusable(why) => Err(BoundError::Unusable { id, why }),
             Bound::Busy => Err(BoundError::Busy { id }),
+            Bound::Arriving => Err(BoundError::Arriving { id }),
         }
     }
 
@@ -165,8 +191,24 @@ impl SessionPool {
         let mut all: Vec<SessionRecord> = self.with(|roster| {
             roster.iter().map(|entry| SessionRecord { cookies: entry.jar.to_changes(), ..entry.record.clone() }).collect()
         });
-        all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        all.sort_by(by_age);
         all
+    }
+
+    /// The names of all sessions, the oldest first.
+    #[must_use]
+    pub fn session_ids(&self) -> Vec<SessionId> {
+        let mut all: Vec<_> =
+            self.with(|roster| roster.iter().map(|entry| (entry.record.created_at, entry.record.id.clone())).collect());
+        all.sort_unstable();
+        all.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// A session as it is now; `None` if it is gone.
+    #[must_use]
+    pub fn session(&self, id: &SessionId) -> Option<SessionRecord> {
+        let (record, jar) = self.with(|roster| roster.get(id).map(|entry| (entry.record.clone(), entry.jar.clone())))?;
+        Some(SessionRecord { cookies: jar.to_changes(), ..record })
     }
 
     /// The uses that are reserved in the store and were not begun, for the store to take back when the crawl ends. From now on they
@@ -221,6 +263,11 @@ impl SessionPool {
         record.proxy = Written::first(seed.proxy);
         Ok(self.creation(record, named_by))
     }
+}
+
+// The oldest first.
+fn by_age(a: &SessionRecord, b: &SessionRecord) -> std::cmp::Ordering {
+    (a.created_at, &a.id).cmp(&(b.created_at, &b.id))
 }
 
 // Sixty bits at random: that a name is taken is as good as impossible, and is found out by the store, where others make names too.

@@ -7,8 +7,11 @@
 
 use crate::jar::CookieJar;
 use crate::settings::{ReuseStrategy, Sharing};
-use nephila_model::{SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp, Unusable, UseNumber, UseRange};
+use nephila_model::{SessionDelta, SessionId, SessionRecord, Timestamp, Unusable, UseNumber, UseRange};
 use std::collections::{HashMap, VecDeque};
+
+/// Sessions that are gone and may stand in the line, beside as many as there are live ones twice over.
+const SPARE: usize = 64;
 
 /// A session in memory.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub(crate) struct Entry {
     ranges: VecDeque<UseRange>,
     // Uses that have begun and not ended.
     in_hand: u32,
+    // Whether more uses are being reserved for it.
+    reservation: OnItsWay,
     // Whether it stands in the line.
     listed: bool,
     // Whether it counts to the pool's size. One that has none is never taken again, and is forgotten when nobody has it in hand.
@@ -39,13 +44,22 @@ impl Entry {
     }
 }
 
+/// Whether somebody is on an errand for a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnItsWay {
+    Yes,
+    No,
+}
+
 /// What comes of asking for a session.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Pick {
     /// This use of this session.
     Use(SessionId, UseNumber),
-    /// This session, once it has more uses.
+    /// This session, once it has more uses: whoever asked is to reserve them.
     Reserve(SessionId),
+    /// One for which somebody else is reserving uses: ask again when that is done.
+    Arriving,
     /// Nobody is free.
     Nobody,
 }
@@ -55,8 +69,10 @@ pub(crate) enum Pick {
 pub(crate) enum Bound {
     /// This use.
     Use(UseNumber),
-    /// It needs more uses.
+    /// It needs more uses: whoever asked is to reserve them.
     Reserve,
+    /// It needs more uses, which somebody else is reserving: ask again when that is done.
+    Arriving,
     /// It is not there.
     Gone,
     /// It may be used no more.
@@ -120,6 +136,11 @@ impl Roster {
         self.entries.values()
     }
 
+    #[cfg(test)]
+    pub(crate) fn line_length(&self) -> usize {
+        self.line.len()
+    }
+
     /// Sessions that have left since the pool was made.
     pub(crate) const fn left(&self) -> u64 {
         self.left
@@ -131,7 +152,15 @@ impl Roster {
         self.arriving -= 1;
         record.reserved = record.reserved.max(range.map_or(0, |range| range.last.0));
         let jar = CookieJar::new(std::mem::take(&mut record.cookies), now);
-        let entry = Entry { record, jar, ranges: range.into_iter().collect(), in_hand: 0, listed: false, placed: true };
+        let entry = Entry {
+            record,
+            jar,
+            ranges: range.into_iter().collect(),
+            in_hand: 0,
+            reservation: OnItsWay::No,
+            listed: false,
+            placed: true,
+        };
         self.entries.insert(id.clone(), entry);
         self.enlist(&id);
     }
@@ -148,8 +177,21 @@ impl Roster {
         }
     }
 
+    /// Nobody is reserving uses of a session any more, whether it has got some or not.
+    pub(crate) fn reserved(&mut self, id: &SessionId) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.reservation = OnItsWay::No;
+        }
+    }
+
+    /// Whether there is a session that may be used, now or once it is free, or one on its way.
+    pub(crate) fn has_hope(&self, now: Timestamp) -> bool {
+        self.arriving > 0 || self.entries.values().any(|entry| entry.placed && entry.record.unusable(now).is_none())
+    }
+
     /// The session whose turn it is.
     pub(crate) fn pick(&mut self, now: Timestamp) -> Pick {
+        let mut passed = 0;
         while !self.line.is_empty() {
             let at = match self.strategy {
                 ReuseStrategy::Random => self.dice.usize(..self.line.len()),
@@ -171,6 +213,15 @@ impl Roster {
                         self.line.rotate_left(1);
                     }
                     return Pick::Reserve(id);
+                }
+                Bound::Arriving => {
+                    // By turns the others come first, as far as there are any; who waits is woken in a moment.
+                    if self.strategy == ReuseStrategy::RoundRobin && passed < self.line.len() {
+                        passed += 1;
+                        self.line.rotate_left(1);
+                        continue;
+                    }
+                    return Pick::Arriving;
                 }
                 Bound::Gone | Bound::Unusable(_) | Bound::Busy => self.delist(at),
             }
@@ -196,7 +247,10 @@ impl Roster {
             return Bound::Use(number);
         }
         if entry.record.reserved < entry.record.settings.max_uses {
-            return Bound::Reserve;
+            return match std::mem::replace(&mut entry.reservation, OnItsWay::Yes) {
+                OnItsWay::Yes => Bound::Arriving,
+                OnItsWay::No => Bound::Reserve,
+            };
         }
         // Its last uses are in hand.
         self.leave(id);
@@ -206,32 +260,15 @@ impl Roster {
     /// A use ends, with what it did. Says why the session is used no more, if this use ended that.
     pub(crate) fn end(&mut self, delta: &mut SessionDelta, now: Timestamp) -> Option<Unusable> {
         let entry = self.entries.get_mut(&delta.session)?;
-        let before = entry.record.unusable(now);
         entry.in_hand = entry.in_hand.saturating_sub(1);
-        entry.record.apply(delta);
-        // A score that is too high is the reason, also where it is known already that it retires the session.
-        let blocked = blocked(&entry.record).filter(|_| before.is_none());
-        let after = blocked.or_else(|| entry.record.unusable(now));
-        if matches!(after, Some(Unusable::Blocked { .. })) {
-            // For good: what other uses say later does not bring it back.
-            entry.record.retired = true;
-            delta.retired = true;
-        }
-        match after {
+        let ended = entry.record.end_use(delta, now);
+        // Its score may have said so.
+        delta.retired |= matches!(ended, Some(Unusable::Blocked { .. } | Unusable::Retired));
+        match entry.record.unusable(now) {
             Some(_) => self.leave(&delta.session),
             None => self.free(&delta.session),
         }
-        after.filter(|_| before.is_none())
-    }
-
-    /// Whether the session's error score would reach its maximum if a use ended like this.
-    pub(crate) fn would_block(&self, delta: &SessionDelta) -> bool {
-        self.entries.get(&delta.session).is_some_and(|entry| {
-            let SessionSettings { max_error_score, error_score_decrement, .. } = entry.record.settings;
-            let mut uses = entry.record.uses.clone();
-            uses.mark(delta.number, delta.mark, error_score_decrement);
-            uses.score(error_score_decrement) >= max_error_score
-        })
+        ended
     }
 
     /// A use that never began goes back, and may be taken again.
@@ -273,6 +310,24 @@ impl Roster {
             ReuseStrategy::UntilFailure => self.line.push_front(id.clone()),
             ReuseStrategy::Random | ReuseStrategy::RoundRobin => self.line.push_back(id.clone()),
         }
+        self.shorten();
+    }
+
+    // Those that are gone leave the line when their turn comes, and while a pool grows no turn does. What this costs is paid by those that
+    // came since it was done last.
+    fn shorten(&mut self) {
+        if self.line.len() <= 2 * self.places + SPARE {
+            return;
+        }
+        let entries = &mut self.entries;
+        self.line.retain(|id| match entries.get_mut(id) {
+            Some(entry) if entry.placed => true,
+            Some(entry) => {
+                entry.listed = false;
+                false
+            }
+            None => false,
+        });
     }
 
     fn delist(&mut self, at: usize) {
@@ -295,10 +350,6 @@ impl Roster {
         if entry.in_hand == 0 {
             self.entries.remove(id);
         }
+        self.shorten();
     }
-}
-
-fn blocked(record: &SessionRecord) -> Option<Unusable> {
-    let (score, max) = (record.score(), record.settings.max_error_score);
-    (score >= max).then_some(Unusable::Blocked { score, max })
 }

@@ -1,11 +1,14 @@
-//! A use of a session: what one fetch attempt has of it.
+//! A use of a session: what one attempt at a request has of it, its redirects included.
 //!
 //! Decision: what a use learns (cookies, a score) counts in memory at once, since other requests of the session go on meanwhile, and
 //! becomes durable with the outcome of its page: [`SessionUse::finish`] gives the delta for it. Where the outcome may be refused and made
-//! anew, [`SessionUse::draft`] gives it before the end, and [`SessionUse::end`] comes behind the commit. A use that is dropped without
-//! either frees its session and counts as used: it may have reached the site.
+//! anew, [`SessionUse::draft`] gives it before the end, and [`SessionUse::end`] comes behind the commit. Whether a session's score
+//! retires it is found out where its uses come together, which is the store, and in memory only behind it: uses beside each other
+//! know nothing of one another's marks. A use that is dropped without either frees its session and counts as used: it may have reached
+//! the site; unless it was put aside ([`SessionUse::put_aside`]) and never taken up.
 
 use crate::ask::{SessionSight, UseAsk, UseWord};
+use crate::limits::{Full, forget_changes};
 use crate::pool::SessionPool;
 use crate::rules::{Answer, Judgement};
 use crate::settings::{InvalidSetting, check_user_data};
@@ -16,7 +19,7 @@ use url::Url;
 /// What a use came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// For the outcome of the page. It may be committed again if an outcome with it was rejected.
+    /// For the outcome of the page; or what was committed with it, if the use ended behind the commit.
     pub delta: SessionDelta,
     /// Why the session is used no more, if this use ended that (Crawlee: the event `sessionRetired`).
     pub ended: Option<Unusable>,
@@ -37,6 +40,8 @@ pub struct SessionUse {
 enum End {
     /// It is freed, and the use counts.
     Open,
+    /// The use goes back.
+    Aside,
     /// Nothing: it has been done.
     Done,
 }
@@ -71,14 +76,14 @@ impl SessionUse {
         let changes = self
             .pool
             .with(|roster| roster.get_mut(&id).map(|entry| entry.jar.receive(url, fields, now, number)).unwrap_or_default());
-        self.changes.extend(changes.into_iter().map(|change| (change.key().clone(), change)));
+        take_in(&mut self.changes, changes);
     }
 
     /// Takes a cookie out.
     pub fn remove_cookie(&mut self, key: &CookieKey, now: Timestamp) {
         let number = self.delta.number;
         let change = self.pool.with(|roster| roster.get_mut(&self.delta.session)?.jar.remove(key, now, number));
-        self.changes.extend(change.map(|change| (key.clone(), change)));
+        take_in(&mut self.changes, change);
     }
 
     /// The session's cookies for all sites.
@@ -171,23 +176,22 @@ impl SessionUse {
             delta.user_data = Some(user_data.clone());
         }
         let mut changes = self.changes.clone();
-        self.pool.with(|roster| {
-            // For good: what other uses say later does not bring it back.
-            delta.retired |= roster.would_block(&delta);
-            if let Some(entry) = roster.get(&delta.session).filter(|_| !ask.set_cookies.is_empty()) {
-                let mut jar = entry.jar.clone();
+        if !ask.set_cookies.is_empty() {
+            // All that a plugin asks for is read with nobody waiting for it.
+            let jar = self.pool.with(|roster| roster.get(&delta.session).map(|entry| entry.jar.clone()));
+            if let Some(mut jar) = jar {
                 for (url, field) in &ask.set_cookies {
-                    let news = jar.receive(url, [field.as_str()], now, delta.number);
-                    changes.extend(news.into_iter().map(|change| (change.key().clone(), change)));
+                    take_in(&mut changes, jar.receive(url, [field.as_str()], now, delta.number));
                 }
             }
-        });
+        }
         delta.cookies = changes.into_values().collect();
         delta.cookies.sort_unstable_by_key(|change| change.version);
         delta
     }
 
-    /// The use has ended with what it gave ([`SessionUse::draft`]). The session is free.
+    /// The use has ended with what it gave ([`SessionUse::draft`]), `retired` set if the store found that it retires the session. The session
+    /// is free.
     pub fn end(mut self, mut delta: SessionDelta, now: Timestamp) -> Finished {
         self.end = End::Done;
         let ended = self.pool.with(|roster| {
@@ -206,6 +210,18 @@ impl SessionUse {
         self.end(delta, now)
     }
 
+    /// Nothing is sent to any site by it yet: if it is dropped before it is taken up, it goes back.
+    #[must_use]
+    pub fn put_aside(mut self) -> Self {
+        self.end = End::Aside;
+        self
+    }
+
+    /// From now on it may have reached its site.
+    pub fn take_up(&mut self) {
+        self.end = End::Open;
+    }
+
     /// The use has never begun: nothing was sent to any site. It may be taken by another request.
     pub fn give_back(mut self) {
         self.end = End::Done;
@@ -215,12 +231,21 @@ impl SessionUse {
 
 impl Drop for SessionUse {
     fn drop(&mut self) {
-        if self.end == End::Open {
-            let mut delta = SessionDelta::of_use(self.delta.pool, self.delta.session.clone(), self.delta.number);
-            delta.retired = self.delta.retired;
-            self.pool.with(|roster| roster.end(&mut delta, Timestamp::EPOCH));
+        match self.end {
+            End::Open => {
+                let mut delta = SessionDelta::of_use(self.delta.pool, self.delta.session.clone(), self.delta.number);
+                delta.retired = self.delta.retired;
+                self.pool.with(|roster| roster.end(&mut delta, Timestamp::EPOCH));
+            }
+            End::Aside => self.pool.with(|roster| roster.give_back(&self.delta.session, self.delta.number)),
+            End::Done => {}
         }
     }
+}
+
+fn take_in(kept: &mut BTreeMap<CookieKey, CookieChange>, news: impl IntoIterator<Item = CookieChange>) {
+    kept.extend(news.into_iter().map(|change| (change.key().clone(), change)));
+    forget_changes(kept, &Full::JAR);
 }
 
 #[cfg(test)]

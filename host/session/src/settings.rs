@@ -148,8 +148,12 @@ impl PoolSettings {
         if self.create.is_some() && self.create_settings.is_some() {
             return Err(InvalidSetting::BothGiven);
         }
-        within("max-pool-size", self.max_pool_size, self.max_pool_size > 0, "at least 1")?;
-        within("uses-per-reservation", self.uses_per_reservation, self.uses_per_reservation > 0, "at least 1")?;
+        if self.max_pool_size == 0 {
+            return Err(out_of_range("max-pool-size", self.max_pool_size, "at least 1"));
+        }
+        if self.uses_per_reservation == 0 {
+            return Err(out_of_range("uses-per-reservation", self.uses_per_reservation, "at least 1"));
+        }
         self.create_settings.as_ref().map_or(Ok(()), check_session)
     }
 }
@@ -160,14 +164,22 @@ impl PoolSettings {
 /// [`InvalidSetting`]: the first one that cannot be.
 pub fn check_session(settings: &SessionSettings) -> Result<(), InvalidSetting> {
     let SessionSettings { max_age, max_uses, max_error_score, error_score_decrement, blocked_status_codes } = settings;
-    within("max-age", format_args!("{max_age:?}"), !max_age.is_zero(), "more than 0")?;
-    within("max-uses", max_uses, *max_uses > 0, "at least 1")?;
-    let is_positive = max_error_score.is_finite() && *max_error_score > 0.0;
-    within("max-error-score", max_error_score, is_positive, "a number above 0")?;
-    let is_number = error_score_decrement.is_finite() && *error_score_decrement >= 0.0;
-    within("error-score-decrement", error_score_decrement, is_number, "0, or a number above it")?;
-    let odd = blocked_status_codes.iter().find(|code| !(100..600).contains(*code));
-    odd.map_or(Ok(()), |code| within("blocked-status-codes", code, false, "codes from 100 to 599"))
+    if max_age.is_zero() {
+        return Err(out_of_range("max-age", format_args!("{max_age:?}"), "more than 0"));
+    }
+    if *max_uses == 0 {
+        return Err(out_of_range("max-uses", max_uses, "at least 1"));
+    }
+    if !(max_error_score.is_finite() && *max_error_score > 0.0) {
+        return Err(out_of_range("max-error-score", max_error_score, "a number above 0"));
+    }
+    if !(error_score_decrement.is_finite() && *error_score_decrement >= 0.0) {
+        return Err(out_of_range("error-score-decrement", error_score_decrement, "0, or a number above it"));
+    }
+    match blocked_status_codes.iter().find(|code| !(100..600).contains(*code)) {
+        Some(code) => Err(out_of_range("blocked-status-codes", code, "codes from 100 to 599")),
+        None => Ok(()),
+    }
 }
 
 /// Whether a session may have these user data.
@@ -182,9 +194,9 @@ pub fn check_user_data(json: &str) -> Result<(), InvalidSetting> {
     read.map(drop).map_err(|error| InvalidSetting::UserData { cause: error.to_string() })
 }
 
-// The words for a value that `holds` does not hold for.
-fn within(name: &'static str, value: impl fmt::Display, holds: bool, allowed: &'static str) -> Result<(), InvalidSetting> {
-    if holds { Ok(()) } else { Err(InvalidSetting::OutOfRange { name, value: value.to_string(), allowed }) }
+// What is said of a value that cannot be.
+fn out_of_range(name: &'static str, value: impl fmt::Display, allowed: &'static str) -> InvalidSetting {
+    InvalidSetting::OutOfRange { name, value: value.to_string(), allowed }
 }
 
 #[cfg(test)]

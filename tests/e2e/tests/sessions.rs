@@ -116,6 +116,52 @@ async fn a_request_that_is_blocked_each_time_fails_once_its_rotations_are_over()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_is_asked_too_much_is_asked_later_and_costs_one_session() -> Result<()> {
+    // Each page but the first is refused three times over.
+    let switches = Switches { fail_ratio: 1.0, fail_status: 429, heal_after: 3, ..visitors() };
+    let (site, folder) = (Site::start(SiteConfig::mesh(12, 4, 500).with(switches)).await?, tempfile::tempdir()?);
+    let settings = ["--set", "retry-delay=10ms", "--set", "session-reuse=until-failure"];
+    let report = hostile(&site, folder.path(), "", &json!({}), &settings)?.expect_code(0)?.json()?;
+    assert_eq!((count(&report, "requestsFinished")?, count(&report, "requestsFailed")?), (12, 0), "{report}");
+    assert_eq!((count(&report, "requestsSessionRotations")?, count(&report, "requestsRetries")?), (1, 32), "{report}");
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let scores = "SELECT count(*), sum(retired), sum(score) FROM sessions";
+    let scores: (u32, u32, f64) = rows.query_row(scores, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    assert_eq!(scores, (2, 1, 0.0), "those that were refused later are none the worse for it");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_always_too_much_has_its_retries_and_their_waits() -> Result<()> {
+    let switches = Switches { status: vec![("/".to_owned(), 429)], ..visitors() };
+    let (site, folder) = (Site::start(SiteConfig::mesh(12, 4, 500).with(switches)).await?, tempfile::tempdir()?);
+    let began = Instant::now();
+    let report = hostile(&site, folder.path(), "", &json!({}), &["--set", "retry-delay=100ms"])?.expect_code(0)?.json()?;
+    assert_eq!((count(&report, "requestsFailed")?, count(&report, "requestsRetries")?), (1, 3), "{report}");
+    assert_eq!((count(&report, "requestsSessionRotations")?, site.stats().requests), (1, 5));
+    assert!(began.elapsed() >= Duration::from_millis(100 + 100 + 200 + 400), "{:?}", began.elapsed());
+    assert_eq!(report["errors"][0]["code"], "status");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_another_site_goes_on_with_the_session_that_it_was_made_for() -> Result<()> {
+    let switches = Switches { redirect_ratio: 1.0, off_site_redirects: true, ..visitors() };
+    let (site, folder) = (Site::start(SiteConfig::mesh(12, 4, 500).with(switches)).await?, tempfile::tempdir()?);
+    // Without a preference each leg would be made by a session of its own: the pool never fills.
+    let report = hostile(&site, folder.path(), "", &json!({}), &["--allow-private"])?.expect_code(0)?.json()?;
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let sessions: u32 = rows.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
+    let finished = count(&report, "requestsFinished")?;
+    assert!(finished > 1, "{report}");
+    assert_eq!(u64::from(sessions), finished, "one for each page, whatever sites it led over");
+    let of_many = "SELECT count(*) FROM (SELECT session FROM session_cookies GROUP BY session HAVING count(DISTINCT domain) > 1)";
+    let of_many: u32 = rows.query_row(of_many, [], |row| row.get(0))?;
+    assert!(of_many > 0, "{report}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rotations_are_counted_over_all_starts() -> Result<()> {
     let switches = Switches { block_every: Some(1), ..visitors() };
     let (site, folder) = (Site::start(SiteConfig::bookshop().with(switches)).await?, tempfile::tempdir()?);
@@ -185,6 +231,37 @@ async fn a_session_that_the_plugin_retires_is_not_seen_again() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_page_says_of_its_session_stands_though_its_effects_are_refused() -> Result<()> {
+    let (site, folder) = (Site::start(SiteConfig::mesh(5, 2, 500).with(visitors())).await?, tempfile::tempdir()?);
+    let report = hostile(&site, folder.path(), "?do=session-then-bad-state", &json!({}), &[])?.expect_code(0)?.json()?;
+    assert_eq!((count(&report, "requestsFailed")?, &report["errors"][0]["code"]), (1, &json!("state")), "{report}");
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let retired: u32 = rows.query_row("SELECT sum(retired) FROM sessions", [], |row| row.get(0))?;
+    assert_eq!(retired, 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_plugin_makes_no_more_sessions_those_that_are_there_serve() -> Result<()> {
+    let (site, folder) = (Site::start(SiteConfig::mesh(30, 4, 500).with(visitors())).await?, tempfile::tempdir()?);
+    let first = ["-c", "1", "--max-requests", "3"];
+    hostile(&site, folder.path(), "", &json!({ "session": "made" }), &first)?.expect_code(0)?;
+    let made = site.gate().by_visitor.len();
+    assert_eq!(made, 3, "a pool grows before it uses a session again");
+    let rest = hostile(&site, folder.path(), "", &json!({ "session": "fatal" }), &[])?.expect_code(0)?;
+    assert!(rest.stderr.contains("no new session could be made"), "{}", rest.stderr);
+    let report = rest.json()?;
+    assert_eq!((count(&report, "requestsFinished")?, count(&report, "requestsFailed")?), (30, 0), "{report}");
+    assert_eq!(site.gate().by_visitor.len(), made);
+
+    // Where there is none either, it is told.
+    let folder = tempfile::tempdir()?;
+    let report = hostile(&site, folder.path(), "", &json!({ "session": "fatal" }), &[])?.expect_code(0)?.json()?;
+    assert_eq!(report["errors"][0]["code"], "session-create", "{report}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cookies_and_user_data_of_the_plugin_are_there_for_the_next_page() -> Result<()> {
     let (site, folder) = (Site::start(SiteConfig::mesh(30, 4, 500).with(visitors())).await?, tempfile::tempdir()?);
     let input = json!({ "pages": { "/": "session-cookie" }, "session": "made" });
@@ -227,7 +304,7 @@ async fn cookies_outlive_a_restart() -> Result<()> {
 async fn who_has_the_only_session_and_waits_for_its_site_is_not_locked_out_by_those_who_wait_for_it() -> Result<()> {
     let switches = Switches { redirect_ratio: 1.0, ..visitors() };
     let (site, folder) = (Site::start(SiteConfig::mesh(12, 4, 500).with(switches)).await?, tempfile::tempdir()?);
-    let settings = ["-c", "1", "--delay", "50ms", "--set", "session-max-pool-size=1", "--set", "session-exclusive=yes"];
+    let settings = ["-c", "1", "--delay", "80ms", "--set", "session-max-pool-size=1", "--set", "session-exclusive=yes"];
     // While one waits for its site's next slot after a redirect, the next one is of another site, and has no session.
     let starts = ["a", "b", "c"].map(|host| format!("http://{host}.localhost:{}/", site.address().port()));
     let run = Crawl::new(folder.path(), ["run", "--json", "--job", "job", "--set", "session-pool=yes", "--max-time", "30s"])
@@ -238,6 +315,7 @@ async fn who_has_the_only_session_and_waits_for_its_site_is_not_locked_out_by_th
     assert_eq!((report["finishReason"].as_str(), count(&report, "requestsFinished")?), (Some("finished"), 36), "{report}");
     assert_eq!(site.stats().max_concurrent, 1, "it is exclusive");
     let gap = site.stats().min_gap_millis.values().min().copied().unwrap_or_default();
-    assert!(gap >= 35, "{gap} ms between two requests");
+    // What is missing of the delay is a busy machine's; a slot that is not kept leaves nothing of it.
+    assert!(gap >= 40, "{gap} ms between two requests");
     Ok(())
 }

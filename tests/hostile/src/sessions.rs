@@ -30,6 +30,12 @@ pub(crate) fn on_page(word: &str, call: &Call) -> HandlerResult {
             session::retire()?;
             Err(fatal("asked", "the test asked to fail after retiring its session"))
         }
+        "session-then-bad-state" => {
+            session::retire()?;
+            // Nobody has read the key, so that only the store finds out.
+            state::increment("word", 1)?;
+            state::append("word", "text")
+        }
         "session-then-trap" => {
             changes()?;
             session::bad()?;

@@ -21,7 +21,9 @@ pub fn pool() -> Result<Value> {
         cookie("other.test", "/", "other", "1", None),
     ];
     let sessions = [first, session("session-2", &[])?, session("blocked", &[Bad, Bad, Bad])?];
-    Ok(serde_json::from_str(&write_pool(1_000, &sessions, Timestamp::now())?)?)
+    let mut text = Vec::new();
+    write_pool(&mut text, 1_000, sessions, Timestamp::now())?;
+    Ok(serde_json::from_slice(&text)?)
 }
 
 // Young: of a pool of long ago no session would be left.

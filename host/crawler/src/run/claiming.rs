@@ -64,12 +64,13 @@ impl Run {
                 break;
             }
             let Some(turn) = self.frontier.claim() else { break };
-            self.pool.begin(now);
             let visit = match turn.next {
                 Next::Continued(visit) => visit,
                 Next::Queued(request) => {
                     let suspicion = self.suspicion(request.id);
                     self.claims += 1;
+                    // A task is a request: its redirects and its waits for its site are part of it.
+                    self.pool.begin(now);
                     if self.claims == 1 {
                         self.listening.nudge();
                     }

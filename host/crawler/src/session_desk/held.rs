@@ -1,14 +1,15 @@
 //! A use of a session in a visit's hands.
 //!
-//! Decision: however it leaves them (ended, or dropped with its visit), those who wait for a session are told, and never before it is free.
+//! Decision: however it leaves them (ended, or dropped with its visit), those who wait for a session are told, and never before it is free. One
+//! that is dropped before its site was asked has not happened, and goes back.
 
-use nephila_model::{Header, SessionDelta, Timestamp, UseMark};
+use nephila_model::{Header, SessionDelta, SessionId, Timestamp, UseMark};
 use nephila_session::{Answer, Finished, Judgement, SessionSight, SessionUse, UseAsk};
 use std::sync::Arc;
 use tokio::sync::Notify;
 use url::Url;
 
-/// A use of a session in a visit's hands. Dropped, it counts as used.
+/// A use of a session in a visit's hands. Dropped, it counts as used, unless no site was asked by it.
 #[derive(Debug)]
 pub struct Held {
     // Fields are dropped in this order: first the session is free, then others are told.
@@ -16,8 +17,9 @@ pub struct Held {
     freed: Freed,
 }
 
+/// Tells those who wait, when it is dropped.
 #[derive(Debug)]
-struct Freed(Arc<Notify>);
+pub(super) struct Freed(pub(super) Arc<Notify>);
 
 impl Drop for Freed {
     fn drop(&mut self) {
@@ -28,11 +30,23 @@ impl Drop for Freed {
 impl Held {
     /// In hand from now on; `freed` is told when it is no more.
     pub fn new(taken: SessionUse, freed: &Arc<Notify>) -> Self {
-        Self { taken, freed: Freed(Arc::clone(freed)) }
+        Self { taken: taken.put_aside(), freed: Freed(Arc::clone(freed)) }
     }
 
-    /// The cookies to send with a request for `url`, unless the request has a `Cookie` field of its own.
-    pub fn cookie_header(&self, url: &Url, own: &[Header]) -> Option<String> {
+    /// The session.
+    pub const fn id(&self) -> &SessionId {
+        self.taken.id()
+    }
+
+    /// Whether this use retires the session.
+    pub const fn is_retiring(&self) -> bool {
+        self.taken.is_retiring()
+    }
+
+    /// The cookies to send with a request for `url`, unless the request has a `Cookie` field of its own. From now on it counts: the site is
+    /// asked.
+    pub fn ask(&mut self, url: &Url, own: &[Header]) -> Option<String> {
+        self.taken.take_up();
         let has_own = own.iter().any(|header| header.name.eq_ignore_ascii_case("cookie"));
         if has_own { None } else { self.taken.cookie_header(url, Timestamp::now()) }
     }

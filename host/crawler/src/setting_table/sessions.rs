@@ -39,7 +39,7 @@ pub(super) const TABLE: &[Setting] = &[
     setting!(
         "session-max-uses",
         "a whole number from 1",
-        "Fetch attempts of a session at most (Crawlee: maxUsageCount).",
+        "Requests of a session at most, the redirects of each included (Crawlee: maxUsageCount).",
         |s, v| s.sessions.limits.max_uses = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?,
         |s| s.sessions.limits.max_uses.to_string()
     ),

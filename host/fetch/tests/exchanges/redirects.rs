@@ -89,3 +89,21 @@ async fn the_cookies_that_a_redirect_sets_come_with_it() {
     assert_eq!(redirect(&fetcher, &server.url("/moved")).await.set_cookies, ["a=1; Path=/", "b=2"]);
     assert_eq!(redirect(&fetcher, &server.url("/refresh")).await.set_cookies, ["c=3"]);
 }
+
+#[tokio::test]
+async fn a_cookie_that_is_no_utf_8_is_left_out_rather_than_sent_back_as_another() {
+    let server = Server::start(|request| {
+        let (status, location) = if request.starts_with("GET /moved") { (302, "Location: /next\r\n") } else { (200, "") };
+        let mut answer = response(status, &format!("{location}Set-Cookie: a=1\r\nSet-Cookie: b=?\r\nX-Word: ?\r\n"), b"");
+        answer.iter_mut().filter(|byte| **byte == b'?').for_each(|byte| *byte = 0xff);
+        Answer::Send(answer)
+    })
+    .await;
+    let fetcher = fetcher(config());
+    assert_eq!(redirect(&fetcher, &server.url("/moved")).await.set_cookies, ["a=1"]);
+    let page = page(&fetcher, &server.url("/")).await;
+    let values = |name: &str| {
+        page.headers.iter().filter(|header| header.name == name).map(|header| header.value.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((values("set-cookie"), values("x-word")), (vec!["a=1".to_owned()], vec!["\u{fffd}".to_owned()]));
+}

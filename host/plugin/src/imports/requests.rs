@@ -149,6 +149,7 @@ impl<'a> Origin<'a> {
             payload: asked.payload.clone().map(Into::into),
             user_data: user_data(asked.user_data.as_deref())?,
             session_id: asked.session_id.clone(),
+            session_preferred: None,
             session_rotations: 0,
             renderer: match asked.renderer {
                 types::Renderer::Http => Renderer::Http,

@@ -109,7 +109,7 @@ async fn without_a_session_it_is_told() {
 
 async fn create(word: &str) -> Result<Option<NewSession>, CallFailure> {
     let input_json = json!({ "session": word }).to_string();
-    plugin().await.create_session(Arc::new(CallSettings { input_json, ..CallSettings::default() })).await
+    plugin().await.create_session(Arc::new(CallSettings { input_json, ..CallSettings::default() })).await.0
 }
 
 #[tokio::test]

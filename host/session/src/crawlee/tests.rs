@@ -20,10 +20,32 @@ fn session() -> SessionRecord {
     record
 }
 
+fn written(max_pool_size: usize, sessions: impl IntoIterator<Item = SessionRecord>) -> String {
+    let mut text = Vec::new();
+    write_pool(&mut text, max_pool_size, sessions, NOW).expect("written");
+    String::from_utf8(text).expect("UTF-8")
+}
+
+#[test]
+fn no_session_is_taken_when_no_more_text_is() {
+    let taken = Cell::new(0);
+    let sessions = std::iter::repeat_with(|| {
+        taken.set(taken.get() + 1);
+        session()
+    });
+    let mut few = [0; 5_000];
+    let error = write_pool(few.as_mut_slice(), 7, sessions.take(1_000_000), NOW).expect_err("full");
+    assert!(matches!(&error, ShapeError::Json(error) if error.is_io()), "{error}");
+    assert!((1..20).contains(&taken.get()), "{}", taken.get());
+    let odd = SessionRecord { user_data: Written::first("{".into()), ..session() };
+    let error = write_pool(Vec::new(), 7, [session(), odd], NOW).expect_err("no JSON");
+    assert!(matches!(error, ShapeError::NotExpressible { what: "user data are not JSON", .. }), "{error}");
+}
+
 #[test]
 fn a_pool_is_written_with_exactly_crawlees_fields() {
     let retired = SessionRecord { retired: true, id: SessionId::new("gone").expect("a name"), ..session() };
-    let text = write_pool(1_000, &[session(), retired], NOW).expect("written");
+    let text = written(1_000, [session(), retired]);
     let shape: Value = serde_json::from_str(&text).expect("JSON");
     let cookies = json!([
         {"name": "sid", "value": "1", "domain": ".example.com", "path": "/", "secure": true, "http_only": true,
@@ -48,7 +70,7 @@ fn a_pool_is_written_with_exactly_crawlees_fields() {
 
 #[test]
 fn what_was_written_is_read_back() {
-    let text = write_pool(7, &[session()], NOW).expect("written");
+    let text = written(7, [session()]);
     let read = read_pool(&text, NOW).expect("read");
     assert_eq!((read.max_pool_size, read.left_out.len()), (7, 0));
     let (read, before) = (&read.sessions[0], session());
@@ -63,7 +85,7 @@ fn what_was_written_is_read_back() {
         assert_eq!(read.header(&url, NOW), before.header(&url, NOW));
     }
     // Written once more, it is the same text.
-    assert_eq!(write_pool(7, &read_pool(&text, NOW).expect("read").sessions, NOW).expect("written"), text);
+    assert_eq!(written(7, read_pool(&text, NOW).expect("read").sessions), text);
 }
 
 #[test]
@@ -89,7 +111,7 @@ fn what_crawlee_writes_is_read() {
 
 #[test]
 fn what_cannot_be_is_refused_with_the_session_and_the_field() {
-    let good = write_pool(1, &[session()], NOW).expect("written");
+    let good = written(1, [session()]);
     for (field, value) in [
         ("id", json!("")),
         ("maxAge", json!("an hour")),

@@ -295,3 +295,61 @@ fn a_pool_goes_on_with_the_sessions_that_the_store_has() {
     assert_eq!(next.cookie_header(&url, NOW.plus(Duration::from_secs(60))), None);
     assert_eq!(given.pool.sessions()[0].score(), 1.0);
 }
+
+#[test]
+fn sessions_that_are_gone_leave_the_line_though_the_pool_never_fills() {
+    for strategy in [ReuseStrategy::Random, ReuseStrategy::RoundRobin, ReuseStrategy::UntilFailure] {
+        let mut given = Given::small(strategy, 1_000, uses(1));
+        let mut longest = 0;
+        for _ in 0..100_000 {
+            given.finish(UseMark::Good);
+            longest = longest.max(given.pool.with(|roster| roster.line_length()));
+        }
+        assert!(longest <= 64, "{longest}");
+        assert_eq!(given.pool.counts(NOW), PoolCounts { sessions: 0, usable: 0, ended: 100_000 });
+    }
+}
+
+#[test]
+fn uses_of_a_session_are_reserved_by_one_for_all_who_wait() {
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(1_000));
+    let flying: Vec<SessionUse> = (0..10).map(|_| given.take()).collect();
+    let Ok(Checkout::Errand(errand)) = given.pool.checkout(NOW) else { panic!("its uses are spent") };
+    for _ in 0..256 {
+        assert_eq!(given.pool.checkout(NOW).err(), Some(CheckoutError::Arriving));
+    }
+    let name = flying[0].id().clone();
+    assert_eq!(given.pool.checkout_by_id(&name, NOW).err(), Some(BoundError::Arriving { id: name.clone() }));
+    // One that is dropped has not happened, and the next one goes.
+    drop(errand);
+    let Ok(Checkout::Errand(errand)) = given.pool.checkout(NOW) else { panic!("nobody is on the way") };
+    assert_eq!(given.run(errand).map(|taken| taken.number()), Some(UseNumber(11)));
+    assert_eq!(given.ledger.0[&name].0, 20);
+}
+
+#[test]
+fn a_pool_that_may_be_smaller_now_goes_on_with_its_newest_sessions() {
+    let stored = (0..10_u32).map(|number| {
+        let at = Timestamp::from_millis(NOW.as_millis() - i64::from(number));
+        SessionRecord::new(id(&number.to_string()), uses(50), at)
+    });
+    let settings = PoolSettings { max_pool_size: 3, ..PoolSettings::default() };
+    let pool = SessionPool::new(PoolId(1), settings, stored, fastrand::Rng::with_seed(1), NOW).expect("a pool");
+    assert_eq!(pool.session_ids(), ["2", "1", "0"].map(id));
+    assert!(pool.session(&id("3")).is_none() && pool.session(&id("2")).is_some());
+    // It is full, and not more than that: those that are there are used.
+    let Ok(Checkout::Errand(Errand::Reserve(_))) = pool.checkout(NOW) else { panic!("it is full") };
+}
+
+#[test]
+fn where_no_new_session_can_be_made_those_that_are_there_serve() {
+    let settings = PoolSettings { sharing: Sharing::Exclusive, max_pool_size: 5, ..PoolSettings::default() };
+    let mut given = Given::new(settings);
+    assert_eq!(given.pool.checkout_old(NOW).err(), Some(CheckoutError::Empty));
+    let Ok(Checkout::Errand(creation)) = given.pool.checkout(NOW) else { panic!("there is room") };
+    assert_eq!(given.pool.checkout_old(NOW).err(), Some(CheckoutError::NoneFree { max: 5 }));
+    let first = given.run(creation).expect("a use");
+    assert_eq!(given.pool.checkout_old(NOW).err(), Some(CheckoutError::NoneFree { max: 5 }));
+    drop(first);
+    assert!(matches!(given.pool.checkout_old(NOW), Ok(Checkout::Ready(_))));
+}

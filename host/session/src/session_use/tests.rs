@@ -92,12 +92,54 @@ fn of_what_is_asked_the_later_word_holds_and_retiring_is_final() {
 }
 
 #[test]
-fn the_use_that_reaches_the_maximum_score_says_so_in_its_draft() {
+fn uses_beside_each_other_that_reach_the_maximum_score_together_retire_the_session() {
     let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
-    for _ in 0..2 {
-        let taken = given.take();
-        assert!(!taken.draft(UseMark::Bad, &UseAsk::default(), NOW).retired);
-        drop(taken.finish(UseMark::Bad, NOW));
+    let (record, flying) = (given.pool.sessions(), [given.take(), given.take(), given.take(), given.take()]);
+    assert!(record.is_empty());
+    let mut stored = given.pool.sessions().remove(0);
+    // None of them can know it when its outcome is made.
+    let marks = [UseMark::Bad, UseMark::Bad, UseMark::Bad, UseMark::Good];
+    let drafts: Vec<_> = flying.iter().zip(marks).map(|(taken, mark)| taken.draft(mark, &UseAsk::default(), NOW)).collect();
+    assert!(drafts.iter().all(|draft| !draft.retired));
+    let mut ended = Vec::new();
+    for (taken, mut draft) in flying.into_iter().zip(drafts) {
+        let in_store = stored.end_use(&draft, NOW);
+        draft.retired |= stored.retired;
+        assert_eq!(taken.end(draft, NOW).ended, in_store);
+        ended.extend(in_store);
     }
-    assert!(given.take().draft(UseMark::Bad, &UseAsk::default(), NOW).retired);
+    assert_eq!((ended, stored.retired), (vec![Unusable::Blocked { score: 3.0, max: 3.0 }], true));
+    assert_eq!(stored.score(), 2.5, "it did well later: too late");
+}
+
+#[test]
+fn a_use_that_was_put_aside_goes_back_until_it_is_taken_up() {
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
+    let first = given.take().put_aside();
+    assert_eq!(first.number(), UseNumber(1));
+    drop(first);
+    let mut again = given.take().put_aside();
+    assert_eq!(again.number(), UseNumber(1));
+    again.take_up();
+    drop(again);
+    assert_eq!(given.take().number(), UseNumber(2));
+}
+
+#[test]
+fn what_a_use_gives_is_bounded_whatever_a_site_sends() {
+    let url = Url::parse("http://a.example/").expect("a URL");
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
+    let mut taken = given.take();
+    for answer in 0..20 {
+        let fields: Vec<String> = (0..100).map(|field| format!("{answer}-{field}={}", "x".repeat(3_000))).collect();
+        taken.receive(&url, fields.iter().map(String::as_str), NOW);
+    }
+    let delta = taken.draft(UseMark::Good, &UseAsk::default(), NOW);
+    let removed = delta.cookies.iter().filter(|change| matches!(change.deed, nephila_model::CookieDeed::Remove(_))).count();
+    assert_eq!((removed, delta.cookies.len()), (100, 150));
+    assert!(delta.weight() < 512 * 1024);
+    // What is left is what the jar has.
+    let mut jar = crate::CookieJar::default();
+    delta.cookies.iter().for_each(|change| jar.apply(change));
+    assert_eq!(jar.header(&url, NOW), taken.cookie_header(&url, NOW));
 }

@@ -7,7 +7,7 @@ use crate::{Counts, CrawlOrder, SiteOrder};
 use nephila_model::{
     AppliedVerdict, CommitLimits, CommitResult, CookieChange, CookieKey, Counter, DatasetName, Effects, NewRequest, Outcome,
     Place, Rejection, RequestState, SessionDelta, SessionId, SessionRecord, Shard, SiteKey, StateRead, StateVersion, Subject,
-    UniqueKey, Verdict, apply,
+    Timestamp, UniqueKey, Verdict, apply,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
@@ -99,7 +99,14 @@ pub struct Model {
 impl Model {
     pub fn commit(&mut self, outcome: &Outcome, limits: CommitLimits) -> Answer {
         match self.refusal(outcome, limits) {
-            Some(why) => return Answer::Rejected(why),
+            Some(why) => {
+                // The use has happened all the same.
+                if let Some(delta) = outcome.session.as_ref().filter(|_| why == "deferred") {
+                    let SessionDelta { pool, session, number, mark, retired, .. } = delta.clone();
+                    self.use_session(&SessionDelta { mark, retired, ..SessionDelta::of_use(pool, session, number) });
+                }
+                return Answer::Rejected(why);
+            }
             None => self.turn += i64::from(matches!(outcome.subject, Subject::Request(_))),
         }
         let mut verdict = AppliedVerdict::AsGiven;
@@ -147,11 +154,12 @@ impl Model {
                     self.count(Counter::Retries, 1);
                     self.count(Counter::Error(reason.code.as_str().into()), 1);
                 }
-                Verdict::Moved { url, site, .. } => {
+                Verdict::Moved { url, site, not_before, .. } => {
                     with_effects = false;
                     self.know(site);
                     (self.rows[at].url, self.rows[at].site) = (url.clone(), site.clone());
-                    moved = Some(site.clone());
+                    self.rows[at].not_before = not_before.map(Timestamp::as_millis);
+                    moved = not_before.is_none().then(|| site.clone());
                 }
             }
             debug_assert_eq!(key, self.rows[at].key);

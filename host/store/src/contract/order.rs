@@ -142,8 +142,25 @@ pub async fn a_retried_and_a_moved_request_keep_their_rank(fixture: &dyn Fixture
     assert_eq!(crawl.paths("a.example").await, ["1", "2"]);
     let to = url("http://b.example/moved");
     let site = SiteKey::of(&to, crawl.spec.site_by);
-    let moved = Verdict::Moved { url: to, site, chain: Vec::new(), spec: Box::new(RequestSpec::default()) };
+    let moved = Verdict::Moved { url: to, site, chain: Vec::new(), spec: Box::new(RequestSpec::default()), not_before: None };
     crawl.apply(crawl.outcome(&accepted[1], moved, Effects::default())).await;
     assert_eq!(crawl.paths("b.example").await, ["moved", "3"]);
     assert_eq!(crawl.queue("b.example").await[0].position, accepted[1].position);
+}
+
+pub async fn a_moved_request_may_have_to_wait_for_its_time(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let accepted = crawl.accept(vec![page("1"), page("2")]).await;
+    let request = &accepted[0];
+    let spec = RequestSpec { session_rotations: 1, ..RequestSpec::default() };
+    let (chain, url, site) = (Vec::new(), request.url.clone(), SiteKey::of(&request.url, crawl.spec.site_by));
+    let not_before = Some(Timestamp::from_millis(2_000));
+    let moved = Verdict::Moved { url, site, chain, spec: Box::new(spec.clone()), not_before };
+    let applied = crawl.apply(crawl.outcome(request, moved, Effects::default())).await;
+    assert_eq!((applied.moved, crawl.paths("a.example").await), (None, vec!["2".to_owned()]));
+    let wake = async |millis| crawl.store.wake_due(crawl.id, Timestamp::from_millis(millis), 9).await.expect("woken");
+    assert_eq!(wake(1_999).await.next_due, not_before);
+    assert_eq!(wake(2_000).await.sites.len(), 1);
+    let queue = crawl.queue("a.example").await;
+    assert_eq!((queue.len(), &queue[0].spec, queue[0].retry_count), (2, &spec, 0));
 }

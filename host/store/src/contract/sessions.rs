@@ -4,9 +4,9 @@ use super::Fixture;
 use super::given::{Crawl, failed, items, page, retry_at, spec};
 use crate::{Company, CrawlSpec, OpenedPool, PoolUser, SessionCreated, Store, StoreError};
 use nephila_model::{
-    AppliedVerdict, Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, Effects, Epoch, KvStoreName,
-    Outcome, PoolId, PoolPlace, ProxyId, Rejection, SameSite, SessionDelta, SessionId, SessionRecord, SessionSettings, Shard,
-    SiteKey, SkipReason, Timestamp, Unusable, UseLog, UseMark, UseNumber, UseRange, Verdict, Written,
+    AppliedVerdict, CommitLimits, Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, Effects, Epoch,
+    KvStoreName, Outcome, PoolId, PoolPlace, ProxyId, Rejection, SameSite, SessionDelta, SessionId, SessionRecord,
+    SessionSettings, Shard, SiteKey, SkipReason, Timestamp, Unusable, UseLog, UseMark, UseNumber, UseRange, Verdict, Written,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,6 +180,7 @@ pub async fn a_use_counts_whatever_the_verdict(fixture: &dyn Fixture) {
         site: SiteKey::from_stored("b.example".into()),
         chain: Vec::new(),
         spec: Box::default(),
+        not_before: None,
     };
     let taken = Verdict::Handled { final_key: requests[0].unique_key, final_url: requests[0].url.clone(), status: 200 };
     let verdicts = [(1, failed()), (2, retry_at(5)), (3, skip), (4, moved), (5, taken)];
@@ -403,6 +404,85 @@ pub async fn sessions_that_are_over_are_taken_away_in_pieces(fixture: &dyn Fixtu
     // A session of the same name has nothing of the one before.
     create(&crawl, pool, &session("0"), 1).await;
     assert_eq!(read(&crawl, pool, "0").await, SessionRecord { reserved: 1, ..session("0") });
+}
+
+pub async fn marks_that_reach_the_maximum_score_together_retire_a_session_for_good(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let pool = open(&crawl).await.id;
+    let blocked = Some(Unusable::Blocked { score: 3.0, max: 3.0 });
+    for (name, order, whys) in [
+        ("s", [1, 2, 3, 4], [None, None, blocked, None]),
+        // The good one, which takes something off again, was begun last and is told before.
+        ("t", [2, 4, 1, 3], [None, None, None, Some(Unusable::Retired)]),
+    ] {
+        // A commit knows what time it is, and one that is too old has ended before.
+        create(&crawl, pool, &SessionRecord { created_at: Timestamp::now(), ..session(name) }, 10).await;
+        for (number, why) in order.into_iter().zip(whys) {
+            let mark = if number == 4 { UseMark::Good } else { UseMark::Bad };
+            let applied = crawl.apply(with(crawl.of_crawl(Effects::default()), delta(pool, name, number, mark))).await;
+            assert_eq!(applied.session_ended, why, "{name} {number}");
+        }
+        let found = read(&crawl, pool, name).await;
+        assert_eq!((found.retired, found.score()), (true, 2.5));
+    }
+    assert!(open(&crawl).await.sessions.is_empty(), "they do not come back");
+}
+
+pub async fn the_session_of_an_outcome_that_a_limit_defers_was_used(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let pool = open(&crawl).await.id;
+    create(&crawl, pool, &session("s"), 10).await;
+    create(&crawl, pool, &session("t"), 10).await;
+    let requests = crawl.accept(vec![page("1"), page("2"), page("3")]).await;
+    let limits = CommitLimits { max_items: None, max_requests: Some(1) };
+    let bad = SessionDelta {
+        cookies: vec![cookie("a", "1", 1, 1)],
+        user_data: Some("{\"x\":1}".into()),
+        ..delta(pool, "s", 1, UseMark::Bad)
+    };
+    let retired = SessionDelta { retired: true, ..delta(pool, "t", 1, UseMark::Neither) };
+    let group = vec![
+        crawl.handled(&requests[0], Effects::default()),
+        with(crawl.handled(&requests[1], Effects::default()), bad),
+        with(crawl.handled(&requests[2], Effects::default()), retired),
+    ];
+    assert_eq!(crawl.commit_within(group, limits).await[1..], [Err(Rejection::Deferred), Err(Rejection::Deferred)]);
+    let expected = SessionRecord { reserved: 10, uses: UseLog::settled(1, 1.0), ..session("s") };
+    assert_eq!(read(&crawl, pool, "s").await, expected, "what its handler asked for comes when it is handled");
+    assert!(read(&crawl, pool, "t").await.retired);
+}
+
+pub async fn cookies_of_a_session_are_bounded_whatever_sites_send(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let pool = open(&crawl).await.id;
+    create(&crawl, pool, &session("s"), 10).await;
+    let commit = async |number, cookies| {
+        let delta = SessionDelta { cookies, ..delta(pool, "s", number, UseMark::Good) };
+        crawl.apply(with(crawl.of_crawl(Effects::default()), delta)).await;
+        read(&crawl, pool, "s").await.cookies
+    };
+    // What was removed is remembered for a hundred cookies; what has ended is gone with the next change.
+    let gone = |at: i64| cookie(&format!("gone{at}"), "", at, 1);
+    let mut ends = cookie("ends", "1", 1_001, 1);
+    if let CookieDeed::Set(cookie) = &mut ends.deed {
+        cookie.expires_at = Some(Timestamp::from_millis(1_100));
+    }
+    let there = commit(1, (1..=150).map(gone).chain([ends, cookie("stays", "1", 1_002, 1)]).collect()).await;
+    assert_eq!(there.len(), 102);
+    assert!(!there.contains(&gone(50)) && there.contains(&gone(51)));
+    let there = commit(2, vec![cookie("later", "2", 1_100, 2)]).await;
+    assert_eq!(there.len(), 102);
+    assert!(!there.iter().any(|change| change.key().name == "ends"));
+    // Of too many, or too large ones, the oldest go.
+    let many = (0..3_100).map(|at| cookie(&format!("many{at}"), "x", 2_000 + at, 3)).collect();
+    let there = commit(3, many).await;
+    assert_eq!(there.len(), 3_100);
+    assert!(there.contains(&cookie("many100", "x", 2_100, 3)) && !there.contains(&cookie("many99", "x", 2_099, 3)));
+    let large = "x".repeat(4_000);
+    let there = commit(4, (0..200).map(|at| cookie(&format!("large{at}"), &large, 9_000 + at, 4)).collect()).await;
+    let set = there.iter().filter(|change| matches!(change.deed, CookieDeed::Set(_))).count();
+    assert!((120..=131).contains(&set), "{set}");
+    assert!(there.iter().any(|change| change.key().name == "large199"));
 }
 
 pub async fn a_session_that_is_gone_is_no_reason_to_refuse_an_outcome(fixture: &dyn Fixture) {

@@ -127,6 +127,7 @@ pub async fn a_moved_request_is_the_same_row_at_its_new_site(fixture: &dyn Fixtu
         site: SiteKey::of(&url(to), crawl.spec.site_by),
         chain: chain.to_vec(),
         spec: Box::new(spec.clone()),
+        not_before: None,
     };
     let moved = crawl.apply(crawl.outcome(&request, hop("http://b.example/x", &chain, &spec), wanting("2"))).await;
 

@@ -175,7 +175,8 @@ fn verdict(dice: &mut Dice, model: &Model, at: usize, now: i64) -> Verdict {
         _ => {
             let url = request(dice).url;
             let site = SiteKey::of(&url, nephila_model::SiteBy::Hostname);
-            Verdict::Moved { url, site, chain: Vec::new(), spec: Box::default() }
+            let not_before = dice.percent(25).then(|| Timestamp::from_millis(now + dice.small(300)));
+            Verdict::Moved { url, site, chain: Vec::new(), spec: Box::default(), not_before }
         }
     }
 }

@@ -18,7 +18,8 @@ use super::{counters, crawls, errors, events, requests, sessions, state};
 use crate::ErrorsOf;
 use nephila_model::{
     Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, EventId, FailureReason, Group, Heard, KvValue,
-    Outcome, Rejection, RequestId, Shard, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey, Verdict,
+    Outcome, Rejection, RequestId, SessionDelta, Shard, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey,
+    Verdict,
 };
 use rusqlite::Connection;
 use std::collections::HashSet;
@@ -128,7 +129,12 @@ impl<'a> Commit<'a> {
     fn outcome(&mut self, outcome: &Outcome) -> Done<CommitResult> {
         let checked = match self.check(outcome)? {
             Ok(checked) => checked,
-            Err(rejection) => return Ok(Err(rejection)),
+            Err(rejection) => {
+                if rejection == Rejection::Deferred {
+                    self.use_session(outcome)?;
+                }
+                return Ok(Err(rejection));
+            }
         };
         let mut change = Change::default();
         if self.guard == Guard::None {
@@ -154,6 +160,16 @@ impl<'a> Commit<'a> {
                 }
                 Ok(Err(Rejection::Engine(words)))
             }
+        }
+    }
+
+    // The attempt comes again and nothing of it is kept, but that its session has been used is true.
+    fn use_session(&self, outcome: &Outcome) -> Done<()> {
+        let Some(SessionDelta { pool, session, number, mark, retired, .. }) = &outcome.session else { return Ok(()) };
+        let delta = SessionDelta { mark: *mark, retired: *retired, ..SessionDelta::of_use(*pool, session.clone(), *number) };
+        match sessions::plan(self.connection, self.crawl.id, &delta, self.now)? {
+            sessions::Found::Here(plan) => plan.write(self.connection, &delta),
+            sessions::Found::Gone | sessions::Found::NotOurs => Ok(()),
         }
     }
 
@@ -235,7 +251,7 @@ impl<'a> Commit<'a> {
         };
         let session = match &outcome.session {
             None => None,
-            Some(delta) => match sessions::plan(self.connection, self.crawl.id, delta)? {
+            Some(delta) => match sessions::plan(self.connection, self.crawl.id, delta, self.now)? {
                 sessions::Found::Here(plan) => Some(*plan),
                 sessions::Found::Gone => None,
                 sessions::Found::NotOurs => return Ok(Err(malformed("the session is of a pool that is not this crawl's"))),
@@ -253,6 +269,7 @@ impl<'a> Commit<'a> {
             items: 0,
             default_items: 0,
             events: 0,
+            session_ended: None,
         };
         let Checked { deed, state, session } = checked;
         count_what_the_caller_knows(&outcome.stats, &deed, &mut change.stats);
@@ -301,6 +318,7 @@ impl<'a> Commit<'a> {
         // Whatever the verdict: the use has happened.
         if let (Some(session), Some(delta)) = (session, &outcome.session) {
             session.write(self.connection, delta)?;
+            applied.session_ended = session.ended();
         }
         Ok(applied)
     }
@@ -341,11 +359,14 @@ impl<'a> Commit<'a> {
                 self.error(ErrorsOf::RetriedAttempts, reason, &Happened::of(&subject.url, reason, None), change)?;
             }
             Verdict::Skipped { reason, final_url } => self.skip(subject.id, reason.code(), final_url.as_ref(), change)?,
-            Verdict::Moved { url, site, chain, spec } => {
+            Verdict::Moved { url, site, chain, spec, not_before } => {
                 let row = self.notes.sites.row(self.connection, self.crawl.id, site)?;
-                let request = requests::relocate(self.connection, subject, row, url, chain, spec)?;
-                change.touched.gained(row, subject.position.priority);
-                applied.moved = Some(request);
+                let request = requests::relocate(self.connection, subject, row, url, chain, spec, *not_before)?;
+                // What waits for a time is woken with all others that do.
+                if not_before.is_none() {
+                    change.touched.gained(row, subject.position.priority);
+                    applied.moved = Some(request);
+                }
             }
         }
         Ok(())

@@ -177,7 +177,7 @@ pub(crate) fn retry(connection: &Connection, id: RequestId, not_before: Timestam
     Ok(())
 }
 
-/// To another site's queue, in the same place of the order.
+/// To another site's queue, in the same place of the order; there it may have to wait for a time.
 pub(crate) fn relocate(
     connection: &Connection,
     subject: &Subject,
@@ -185,10 +185,10 @@ pub(crate) fn relocate(
     url: &Url,
     chain: &[Hop],
     spec: &RequestSpec,
+    not_before: Option<Timestamp>,
 ) -> Done<QueuedRequest> {
     let original = subject.original_url.as_deref().unwrap_or(&subject.url);
-    let update =
-        "UPDATE requests SET site = ?2, not_before = NULL, url = ?3, original_url = nullif(?4, ?3), chain = ?5, spec = ?6,
+    let update = "UPDATE requests SET site = ?2, not_before = ?8, url = ?3, original_url = nullif(?4, ?3), chain = ?5, spec = ?6,
         payload = ?7 WHERE id = ?1";
     let chain_text = if chain.is_empty() { None } else { Some(json(&chain)?) };
     let payload = spec.payload.as_deref();
@@ -199,7 +199,8 @@ pub(crate) fn relocate(
         original,
         chain_text,
         spec_text(spec)?,
-        payload
+        payload,
+        not_before.map(Timestamp::as_millis),
     ])?;
     Ok(QueuedRequest {
         id: subject.id,

@@ -2,7 +2,7 @@
 //!
 //! Decision: a change is written unless a later one is there, by the statement that writes it; so changes that come in any order give the
 //! same rows. A cookie that was removed leaves its row without a value, until no attempt can be on its way any more that saw
-//! it.
+//! it. Rows are bounded as jars are, whatever sites send: what has ended goes, and the oldest beyond the bounds.
 
 use super::trouble::{Done, Trouble};
 use nephila_model::{Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite, Timestamp, UseNumber};
@@ -10,6 +10,32 @@ use rusqlite::{Connection, Row, params};
 
 /// So long is a cookie remembered that was removed, in milliseconds: a day, many times the longest attempt.
 const REMEMBERED: i64 = 24 * 60 * 60 * 1_000;
+
+/// Removed cookies of a session that are remembered, at most: as in a jar.
+const REMOVED: i64 = 100;
+
+/// Cookies of a session, and bytes of them, at most: as in a jar.
+const COOKIES: i64 = 3_000;
+const BYTES: i64 = 512 * 1024;
+
+/// What has ended or was removed long ago, and the removed ones but for the newest.
+const FORGET: &str = "DELETE FROM session_cookies WHERE session = ?1 AND (expires_at <= ?2 OR (value IS NULL AND (changed_at < ?3
+    OR (domain, path, name) IN (SELECT domain, path, name FROM session_cookies WHERE session = ?1 AND value IS NULL
+        ORDER BY changed_at DESC, changed_by DESC LIMIT -1 OFFSET ?4))))";
+
+/// Whether there are cookies beyond the bounds, which is seldom so.
+const TOO_MANY: &str = "SELECT count(*) > ?2
+        OR ifnull(sum(octet_length(domain) + octet_length(path) + octet_length(name) + octet_length(value)), 0) > ?3
+    FROM session_cookies WHERE session = ?1 AND value IS NOT NULL";
+
+/// The oldest cookies beyond the bounds.
+const LET_GO: &str = "DELETE FROM session_cookies WHERE session = ?1 AND (domain, path, name) IN (
+    SELECT domain, path, name FROM (
+        SELECT domain, path, name, row_number() OVER newest AS place,
+            sum(octet_length(domain) + octet_length(path) + octet_length(name) + octet_length(value)) OVER newest AS bytes
+        FROM session_cookies WHERE session = ?1 AND value IS NOT NULL
+        WINDOW newest AS (ORDER BY changed_at DESC, changed_by DESC, domain, path, name ROWS UNBOUNDED PRECEDING))
+    WHERE place > ?2 OR bytes > ?3)";
 
 const PUT: &str =
     "INSERT INTO session_cookies (session, domain, path, name, changed_at, changed_by, value, reach, secure, http_only,
@@ -21,17 +47,14 @@ const PUT: &str =
 
 /// Takes changes in.
 pub(crate) fn apply(connection: &Connection, session: i64, changes: &[CookieChange]) -> Done<()> {
+    let Some(newest) = changes.iter().map(|change| change.version.at.as_millis()).max() else { return Ok(()) };
     let mut put = connection.prepare_cached(PUT)?;
-    let mut removed_at = None;
     for change in changes {
         let CookieKey { domain, path, name } = change.key();
         let (at, by) = (change.version.at.as_millis(), change.version.by.0);
         let cookie = match &change.deed {
             CookieDeed::Set(cookie) => Some(cookie),
-            CookieDeed::Remove(_) => {
-                removed_at = removed_at.max(Some(at));
-                None
-            }
+            CookieDeed::Remove(_) => None,
         };
         put.execute(params![
             session,
@@ -49,9 +72,10 @@ pub(crate) fn apply(connection: &Connection, session: i64, changes: &[CookieChan
             cookie.map(|cookie| cookie.created_at.as_millis()),
         ])?;
     }
-    if let Some(at) = removed_at {
-        let forget = "DELETE FROM session_cookies WHERE session = ?1 AND value IS NULL AND changed_at < ?2";
-        connection.prepare_cached(forget)?.execute(params![session, at.saturating_sub(REMEMBERED)])?;
+    let long_ago = newest.saturating_sub(REMEMBERED);
+    connection.prepare_cached(FORGET)?.execute(params![session, newest, long_ago, REMOVED])?;
+    if connection.prepare_cached(TOO_MANY)?.query_row(params![session, COOKIES, BYTES], |row| row.get::<_, bool>(0))? {
+        connection.prepare_cached(LET_GO)?.execute(params![session, COOKIES, BYTES])?;
     }
     Ok(())
 }

@@ -12,8 +12,8 @@ use super::session_cookies;
 use super::trouble::{Done, Trouble};
 use crate::{OpenedPool, PoolUser, SessionCreated, StoreError};
 use nephila_model::{
-    CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp, UseLog,
-    UseNumber, UseRange, Written,
+    CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp,
+    Unusable, UseLog, UseNumber, UseRange, Written,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -195,23 +195,31 @@ pub(crate) enum Found {
 }
 
 /// What a delta makes of a session.
-pub(crate) struct Plan(Stored);
+pub(crate) struct Plan {
+    stored: Stored,
+    ended: Option<Unusable>,
+}
 
 /// Works out what a delta makes of its session, without writing.
-pub(crate) fn plan(connection: &Connection, crawl: CrawlId, delta: &SessionDelta) -> Done<Found> {
+pub(crate) fn plan(connection: &Connection, crawl: CrawlId, delta: &SessionDelta, now: Timestamp) -> Done<Found> {
     if !may_use(connection, crawl, delta.pool)? {
         return Ok(Found::NotOurs);
     }
     let Some(mut stored) = find(connection, delta.pool, &delta.session)? else { return Ok(Found::Gone) };
-    stored.record.apply(delta);
-    Ok(Found::Here(Box::new(Plan(stored))))
+    let ended = stored.record.end_use(delta, now);
+    Ok(Found::Here(Box::new(Plan { stored, ended })))
 }
 
 impl Plan {
+    /// Why the session is used no more, if the delta ends that.
+    pub(crate) const fn ended(&self) -> Option<Unusable> {
+        self.ended
+    }
+
     /// Writes it.
     pub(crate) fn write(&self, connection: &Connection, delta: &SessionDelta) -> Done<()> {
-        self.0.write(connection)?;
-        session_cookies::apply(connection, self.0.row, &delta.cookies)
+        self.stored.write(connection)?;
+        session_cookies::apply(connection, self.stored.row, &delta.cookies)
     }
 }
 
