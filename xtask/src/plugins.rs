@@ -17,7 +17,7 @@ use crate::toolchain::{TARGET, Toolchain};
 const EXAMPLES: &str = "plugins";
 
 /// The plugins that only tests and the benchmark use.
-const TEST_GUESTS: [&str; 2] = ["tests/hostile", "tests/bench-plugin"];
+const TEST_GUESTS: [&str; 3] = ["tests/hostile", "tests/bench-plugin", "tests/ledger-plugin"];
 
 /// A package of this workspace that is a plugin.
 #[derive(Debug)]

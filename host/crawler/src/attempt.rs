@@ -1,8 +1,9 @@
 //! What the fetching of a request came to.
 
 use crate::retry::Chance;
-use nephila_model::{FailureReason, SiteKey, SkipReason};
+use nephila_model::{FailureCode, FailureReason, Page, SiteKey, SkipReason};
 use nephila_plugin::ParsedPage;
+use std::borrow::Cow;
 use std::sync::Arc;
 use url::Url;
 
@@ -41,6 +42,16 @@ pub enum Attempt {
 }
 
 impl Attempt {
+    /// A page that its session was not given.
+    pub fn blocked(page: &Page, why: &str) -> Self {
+        let reason = FailureReason {
+            code: FailureCode(Cow::Borrowed("session-blocked")),
+            message: format!("{} was not given to this session: {why}", page.url),
+            status: Some(page.status),
+        };
+        Self::Blocked { reason, final_url: Some(page.url.clone()) }
+    }
+
     /// The page, if there is one.
     pub fn page(&self) -> Option<Arc<ParsedPage>> {
         match self {

@@ -4,7 +4,7 @@
 //! anybody was told: an event that cannot be emitted is a line of the log.
 
 use nephila_events::{Event, Events, OwnName};
-use nephila_model::{CrawlerId, FailureReason, SessionId};
+use nephila_model::{CrawlerId, FailureReason, SESSION_RETIRED};
 use url::Url;
 
 /// A crawl's voice.
@@ -50,15 +50,14 @@ impl Bulletin {
         self.tell(Event::RequestFailed { crawler_id: self.crawler.clone(), url: url.to_string(), reason: reason.clone() });
     }
 
-    /// A session will not be used again, and that is committed.
-    pub fn session_retired(&self, session: &SessionId) {
-        self.tell(Event::SessionRetired { crawler_id: self.crawler.clone(), session_id: session.to_string() });
-    }
-
-    /// A plugin has something to say, and that is committed.
-    pub fn named(&self, name: &str, payload: &str) {
-        // Both were checked when they were emitted; a store that was edited is no reason to stop.
-        if let (Ok(name), Ok(payload)) = (OwnName::new(name), serde_json::from_str(payload)) {
+    /// Something that waited in the store: a plugin has something to say, or a session is over.
+    pub fn stored(&self, name: &str, payload: &str) {
+        // Both were checked when they were written; a store that was edited is no reason to stop.
+        let Ok(payload) = serde_json::from_str::<serde_json::Value>(payload) else { return };
+        if name == SESSION_RETIRED {
+            let session_id = payload["sessionId"].as_str().unwrap_or_default().to_owned();
+            self.tell(Event::SessionRetired { crawler_id: self.crawler.clone(), session_id });
+        } else if let Ok(name) = OwnName::new(name) {
             self.tell(Event::Named { name, payload });
         }
     }
@@ -78,5 +77,18 @@ impl Bulletin {
         if let Err(error) = self.events.emit(event) {
             tracing::debug!(event = %name, %error, "an event was not emitted");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nephila_events::EventName;
+
+    #[test]
+    fn the_store_and_the_event_manager_have_one_name_for_the_end_of_a_session() {
+        assert_eq!(EventName::SessionRetired.to_string(), SESSION_RETIRED);
+        let shown = Event::SessionRetired { crawler_id: CrawlerId::new("c").expect("an id"), session_id: "s".to_owned() };
+        assert_eq!(shown.payload(), serde_json::json!({ "crawlerId": "c", "sessionId": "s" }));
     }
 }

@@ -45,6 +45,7 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
     };
     let Ok(_permit) = line.handlers.acquire().await else { return Landing::Dropped };
 
+    let attempt = look_for_block(line, &mut visit, attempt);
     let mut overruled: Option<Overruled> = None;
     let mut runs = 0;
     loop {
@@ -58,7 +59,7 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
             }
         };
         runs += 1;
-        let beside = if alone.is_none() && !decision.effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
+        let beside = if alone.is_none() && decision.effects.may_conflict() { Some(line.state.read().await) } else { None };
         let (came_to, stop, ask) = (decision.comes_to(), decision.effects.stop.clone(), decision.ask.clone());
         let given_up = decision.given_up();
         let session = visit.session.as_ref().map(|session| session.draft(decision.mark(), &decision.ask));
@@ -67,11 +68,11 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
         match answer {
             Err(error) => return Landing::Lost(error),
             Ok(Ok(applied)) if applied.verdict == AppliedVerdict::DuplicateRedirect => {
-                end_session(line, &mut visit, session, applied.session_ended);
+                end_session(&mut visit, session, applied.session_ended);
                 return Landing::Committed { applied: Box::new(applied), came_to: CameTo::SetAside, stop: None };
             }
             Ok(Ok(applied)) => {
-                end_session(line, &mut visit, session, applied.session_ended);
+                end_session(&mut visit, session, applied.session_ended);
                 if let Some(reason) = given_up {
                     line.bulletin.failed(&visit.url, &reason);
                 }
@@ -80,11 +81,14 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
             Ok(Err(Rejection::Stale { .. })) => return Landing::Stale,
             Ok(Err(Rejection::Decided)) => return Landing::Dropped,
             Ok(Err(Rejection::Deferred)) => {
-                defer_session(line, &mut visit, session);
+                defer_session(&mut visit, session);
                 return Landing::Deferred;
             }
             Ok(Err(Rejection::StateConflict { what })) => {
                 tracing::debug!(url = %visit.url, state = %what, runs, "what the handler saw has changed; it runs again");
+            }
+            Ok(Err(Rejection::SessionTaken { id })) => {
+                tracing::debug!(url = %visit.url, session = %id, runs, "the id of a session that it adds is taken; it runs again");
             }
             Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_)))) => {
                 let code = if matches!(refused, Rejection::State(_)) { "state" } else { "refused-by-store" };
@@ -152,6 +156,16 @@ impl Decision {
     }
 }
 
+// A page that is a block came to nothing for its session, which is not to be used again.
+fn look_for_block(line: &Line, visit: &mut Visit, attempt: Attempt) -> Attempt {
+    let (Some(rules), Some(session), Attempt::Page(page)) = (&line.block_pages, &mut visit.session, &attempt) else {
+        return attempt;
+    };
+    let Some(why) = rules.says(page) else { return attempt };
+    session.retire();
+    Attempt::blocked(page.page(), &why)
+}
+
 async fn decide(line: &Line, visit: &Visit, attempt: &Attempt) -> Decision {
     match attempt {
         Attempt::Page(page) => handle(line, visit, page).await,
@@ -217,24 +231,24 @@ fn rotate(line: &Line, visit: &Visit, spec: RequestSpec, reason: &FailureReason)
 }
 
 // What the attempt gave is committed: its session is free. What the store says of it holds: there all that its uses gave comes together.
-fn end_session(line: &Line, visit: &mut Visit, delta: Option<SessionDelta>, ended: Option<Unusable>) {
+fn end_session(visit: &mut Visit, delta: Option<SessionDelta>, ended: Option<Unusable>) {
     let (Some(session), Some(mut delta)) = (visit.session.take(), delta) else { return };
     delta.retired |= matches!(ended, Some(Unusable::Retired | Unusable::Blocked { .. }));
     let finished = session.end(delta);
-    tell_if_ended(line, &finished.delta, ended);
+    note_if_ended(&finished.delta, ended);
 }
 
 // Nothing of the attempt is kept, but that the session was used, and how that went: as the store does it.
-fn defer_session(line: &Line, visit: &mut Visit, delta: Option<SessionDelta>) {
+fn defer_session(visit: &mut Visit, delta: Option<SessionDelta>) {
     let (Some(session), Some(delta)) = (visit.session.take(), delta) else { return };
     let finished = session.end(SessionDelta { cookies: Vec::new(), user_data: None, ..delta });
-    tell_if_ended(line, &finished.delta, finished.ended);
+    note_if_ended(&finished.delta, finished.ended);
 }
 
-fn tell_if_ended(line: &Line, delta: &SessionDelta, ended: Option<Unusable>) {
+// Those who listen are told by the store, with what ended it.
+fn note_if_ended(delta: &SessionDelta, ended: Option<Unusable>) {
     if let Some(why) = ended {
         tracing::debug!(session = %delta.session, %why, "a session is used no more");
-        line.bulletin.session_retired(&delta.session);
     }
 }
 

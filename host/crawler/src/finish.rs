@@ -57,7 +57,7 @@ pub async fn finish(line: &Line, lease: Lease) -> Finish {
             Ok(Err(Rejection::Stale { .. })) => return Finish::Stale,
             Ok(Err(rejection)) => {
                 last = rejection.to_string();
-                if !matches!(rejection, Rejection::StateConflict { .. }) {
+                if !matches!(rejection, Rejection::StateConflict { .. } | Rejection::SessionTaken { .. }) {
                     break;
                 }
             }

@@ -6,6 +6,7 @@
 
 mod attempt;
 mod autoscaled_pool;
+mod block_pages;
 mod bulletin;
 mod committer;
 mod conclude;

@@ -1,5 +1,6 @@
 //! What every visit of a crawl shares: the stations of the line, and the locks between visits.
 
+use crate::block_pages::BlockPages;
 use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::session_desk::SessionDesk;
@@ -26,6 +27,8 @@ pub struct Line {
     pub sessions: Option<SessionDesk>,
     /// Knows which sites are asked too much.
     pub throttling: Throttling,
+    /// Tells pages that are blocks, if they are looked for.
+    pub block_pages: Option<BlockPages>,
     /// Commits what comes of it.
     pub commits: Commits,
     /// How the crawl behaves.
@@ -49,6 +52,7 @@ pub struct Line {
 impl Line {
     /// A call of the plugin.
     pub fn call(&self, request: Option<Arc<QueuedRequest>>, page: Option<Arc<ParsedPage>>) -> Call {
-        Call { request, page, session: None, reads: Arc::clone(&self.reads), settings: Arc::clone(&self.call_settings) }
+        let pool = self.sessions.as_ref().map(SessionDesk::additions);
+        Call { request, page, session: None, pool, reads: Arc::clone(&self.reads), settings: Arc::clone(&self.call_settings) }
     }
 }

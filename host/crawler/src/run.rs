@@ -347,6 +347,8 @@ impl Run {
                 self.look_at_limits();
             }
             Landing::Deferred => {
+                // It may have ended its session, which is told.
+                self.listening.nudge();
                 self.in_hand = InHand::Dropped;
                 self.look_at_limits();
             }
@@ -359,13 +361,16 @@ impl Run {
         }
     }
 
-    fn take_applied(&mut self, applied: Applied) {
+    fn take_applied(&mut self, mut applied: Applied) {
         self.items += applied.default_items;
         if applied.items > 0 {
             self.items_sender.send_modify(|items| *items += applied.items);
         }
         if applied.events > 0 {
             self.listening.nudge();
+        }
+        if let Some(sessions) = &self.line.sessions {
+            sessions.adopt(std::mem::take(&mut applied.sessions));
         }
         self.frontier.take_in(applied);
     }

@@ -4,6 +4,7 @@
 //! included: a use is a request, with all redirects on its site. So no session serves more requests than were reserved, and what a plugin
 //! asks for its session is committed with the page. What is written for a visit is written to its end, whatever becomes of the visit. Who waits for a session keeps its place in flight, so that a crawl claims no more than its sessions can serve.
 
+mod additions;
 mod held;
 mod seen;
 mod shown;
@@ -11,6 +12,7 @@ mod shown;
 pub use held::Held;
 pub use seen::{Seen, asked};
 
+use self::additions::{Additions, Looked};
 use self::held::Freed;
 use crate::conclude::count_cost;
 use crate::line::Line;
@@ -34,6 +36,9 @@ const KEPT: usize = 1_000;
 /// Sessions that the end of a crawl takes away at most; more wait for the next one.
 const PURGED: usize = 10_000;
 
+/// Sessions that are ended for their age at a time.
+const ENDED_AT_A_TIME: usize = 1_000;
+
 /// Why there is no session for a visit.
 #[derive(Debug)]
 pub enum NoSession {
@@ -52,6 +57,15 @@ pub enum Wait {
     ForOthers,
 }
 
+/// Whether sessions have reached their age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aged {
+    /// None has.
+    None,
+    /// Some have.
+    Some,
+}
+
 impl From<StoreError> for NoSession {
     fn from(error: StoreError) -> Self {
         Self::Lost(error)
@@ -62,6 +76,7 @@ impl From<StoreError> for NoSession {
 pub struct SessionDesk {
     store: Arc<dyn Store>,
     pool: SessionPool,
+    additions: Arc<Additions>,
     user: PoolUser,
     place: PoolPlace,
     freed: Arc<Notify>,
@@ -122,6 +137,8 @@ enum Asked {
     Wait,
     // The preferred one is not to be had.
     Other,
+    // The one that it is bound to is not in memory.
+    Unknown(SessionId),
     // There is no new one.
     Failed(FailureReason, Chance),
 }
@@ -144,9 +161,11 @@ impl SessionDesk {
         let opened = store.open_pool(crawl, &config.place, now).await?;
         let pool = SessionPool::new(opened.id, config.pool(rules), opened.sessions, fastrand::Rng::new(), now);
         let failed = |error: InvalidSetting| StoreError::Engine { action: "open the session pool", cause: error.to_string() };
+        let pool = pool.map_err(failed)?;
         Ok(Some(Self {
             store: Arc::clone(store),
-            pool: pool.map_err(failed)?,
+            additions: Arc::new(Additions { store: Arc::clone(store), pool: pool.clone() }),
+            pool,
             user: PoolUser { pool: opened.id, crawl, lease },
             place: config.place.clone(),
             freed: Arc::new(Notify::new()),
@@ -199,6 +218,11 @@ impl SessionDesk {
                     freed.await;
                     None
                 }
+                Asked::Unknown(id) => match self.look_for(&id).await? {
+                    Looked::Here => None,
+                    Looked::Gone => return Err(gone(BoundError::Gone { id }.to_string())),
+                    Looked::Unusable(why) => return Err(gone(BoundError::Unusable { id, why }.to_string())),
+                },
             };
             if let Some(taken) = taken {
                 let wait = if waits.is_some() { Wait::ForOthers } else { Wait::None };
@@ -225,6 +249,18 @@ impl SessionDesk {
             tracing::warn!(%error, "the session pool could not be written as JSON");
             None
         })
+    }
+
+    /// Ends sessions that have reached their age; says whether there were any, which is told as an event of the store.
+    pub async fn end_aged(&self) -> Aged {
+        match self.store.end_aged_sessions(self.user, Timestamp::now(), ENDED_AT_A_TIME).await {
+            Ok(0) => Aged::None,
+            Ok(_) => Aged::Some,
+            Err(error) => {
+                tracing::warn!(%error, "sessions that are too old could not be ended in the store; they are not used all the same");
+                Aged::None
+            }
+        }
     }
 
     /// Gives back what was reserved and not used, and takes sessions away that have been over for long. Once nothing is in flight any more.
@@ -264,7 +300,8 @@ impl SessionDesk {
                 Err(BoundError::Arriving { .. }) => Ok(Asked::Soon),
                 Err(_) if matches!(wish, Wish::Preferred(_)) => Ok(Asked::Other),
                 Err(BoundError::Busy { .. }) => Ok(Asked::Wait),
-                Err(error @ (BoundError::Gone { .. } | BoundError::Unusable { .. })) => Err(gone(error.to_string())),
+                Err(BoundError::Gone { id }) => Ok(Asked::Unknown(id)),
+                Err(error @ BoundError::Unusable { .. }) => Err(gone(error.to_string())),
             },
         }
     }
@@ -286,7 +323,7 @@ impl SessionDesk {
                     creation.record_mut().user_data = Written::first(new.user_data);
                 }
                 self.write(|store, user| async move {
-                    match store.create_session(user, creation.record(), creation.uses(), Timestamp::now()).await? {
+                    match store.create_session(user, creation.record(), creation.uses()).await? {
                         SessionCreated::Made(range) => Ok(creation.made(range, Timestamp::now())),
                         SessionCreated::NameTaken => match creation.name_taken() {
                             Ok(()) => Ok(None),

@@ -4,7 +4,7 @@
 //! it is switched off; here it is off unless it is asked for, since a session costs a crawl a write to its row with each page.
 
 use nephila_model::{PoolPlace, SessionSettings};
-use nephila_session::{BlockRule, MAX_SESSION_ROTATIONS, PoolSettings, ReuseStrategy, Sharing};
+use nephila_session::{BlockRule, MAX_SESSION_ROTATIONS, PoolSettings, ReuseStrategy, Sharing, TextMeans, TextRule};
 use std::sync::Arc;
 
 /// Whether pages are fetched by sessions.
@@ -32,6 +32,12 @@ pub struct SessionConfig {
     pub sharing: Sharing,
     /// Tries of a request with another session at most, where a site blocks. 10.
     pub max_rotations: u32,
+    /// Texts by which a page is a block. None.
+    pub block_text: Vec<String>,
+    /// CSS selectors by which a page is a block. None.
+    pub block_selectors: Option<String>,
+    /// Texts by which a page is its session's last. None.
+    pub retire_text: Vec<String>,
     /// Where the pool is kept. The crawl's own.
     pub place: PoolPlace,
 }
@@ -45,6 +51,9 @@ impl Default for SessionConfig {
             strategy: ReuseStrategy::default(),
             sharing: Sharing::default(),
             max_rotations: MAX_SESSION_ROTATIONS,
+            block_text: Vec::new(),
+            block_selectors: None,
+            retire_text: Vec::new(),
             place: PoolPlace::default(),
         }
     }
@@ -57,9 +66,12 @@ impl SessionConfig {
         self.limits != SessionSettings::default()
     }
 
-    /// The pool's settings, with rules for blocking beside the statuses.
+    /// The pool's settings, with rules for blocking beside the statuses and the texts.
     #[must_use]
-    pub fn pool(&self, rules: Vec<Arc<dyn BlockRule>>) -> PoolSettings {
+    pub fn pool(&self, mut rules: Vec<Arc<dyn BlockRule>>) -> PoolSettings {
+        let texts = [(&self.block_text, TextMeans::Blocked), (&self.retire_text, TextMeans::Retire)];
+        let texts = texts.into_iter().filter_map(|(texts, means)| TextRule::new(texts, means));
+        rules.extend(texts.map(|rule| Arc::new(rule) as Arc<dyn BlockRule>));
         PoolSettings {
             max_pool_size: self.max_pool_size,
             create_settings: Some(self.limits.clone()),

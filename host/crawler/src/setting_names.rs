@@ -172,7 +172,13 @@ mod tests {
         assert!(settings.sessions.has_limits());
         settings.set("session-blocked-statuses", "none").expect("none");
         assert!(settings.sessions.limits.blocked_status_codes.is_empty());
+        settings.set("session-block-text", " Are you human? |captcha").expect("texts");
+        assert_eq!(settings.show("session-block-text").as_deref(), Some("Are you human? | captcha"));
+        settings.set("session-block-selectors", "#challenge, iframe[src*=captcha]").expect("selectors");
         for (name, bad) in [
+            ("session-block-text", "a || b"),
+            ("session-retire-text", ""),
+            ("session-block-selectors", "p[["),
             ("session-blocked-statuses", "200"),
             ("session-max-error-score", "0"),
             ("session-error-score-decrement", "inf"),

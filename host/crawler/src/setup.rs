@@ -1,6 +1,7 @@
 //! What a crawl is made of, and how it is put together.
 
 use crate::autoscaled_pool::Load;
+use crate::block_pages::BlockPages;
 use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::control::{Progress, StopOrder};
@@ -75,6 +76,7 @@ impl CrawlSetup {
             crawl: self.opened.record.id,
             fetcher: Arc::clone(&self.fetcher),
             plugin: Arc::clone(&self.plugin),
+            block_pages: sessions.as_ref().and_then(|_| BlockPages::new(&self.settings)),
             sessions,
             throttling: Throttling::default(),
             commits,

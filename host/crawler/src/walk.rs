@@ -163,12 +163,7 @@ fn judge(line: &Line, visit: &mut Visit, page: &Page) -> Option<Attempt> {
         site: line.throttling.answered(&visit.site_key, page.status, Instant::now()),
     };
     let Judgement::Blocked(why) = session.judge(&answer) else { return None };
-    let reason = FailureReason {
-        code: FailureCode(Cow::Borrowed("session-blocked")),
-        message: format!("{} was not given to this session: {why}", page.url),
-        status: Some(page.status),
-    };
-    Some(Attempt::Blocked { reason, final_url: Some(page.url.clone()) })
+    Some(Attempt::blocked(page, &why))
 }
 
 async fn hop(line: &Line, visit: &mut Visit, redirect: Redirect) -> Leg {

@@ -1,6 +1,6 @@
 //! What a plugin wants done. It never does it itself: the host commits all of it, or nothing (S3).
 
-use crate::{NewRequest, StateOp, StateRead};
+use crate::{AddedSession, NewRequest, StateOp, StateRead};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -118,6 +118,8 @@ pub struct Effects {
     pub state_ops: Vec<StateOp>,
     /// Events to deliver after the commit, in order.
     pub events: Vec<EmittedEvent>,
+    /// Sessions to add to a pool, in order.
+    pub sessions: Vec<AddedSession>,
     /// Ends the crawl once the pages in hand are done, with this reason.
     pub stop: Option<String>,
     /// What people see as the crawl's status.
@@ -145,8 +147,15 @@ impl Effects {
         });
         let events = self.events.iter().map(|event| event.name.len() + event.payload.len());
         let snapshot = self.error_snapshot.as_ref().map_or(0, |page| page.value.len());
+        let sessions = self.sessions.iter().map(AddedSession::weight);
         let data = requests.sum::<usize>() + items.sum::<usize>() + values.sum::<usize>() + snapshot;
-        data + state.sum::<usize>() + events.sum::<usize>()
+        data + state.sum::<usize>() + events.sum::<usize>() + sessions.sum::<usize>()
+    }
+
+    /// Whether a call that runs beside this one could see it, and be in conflict with it: it writes state, or takes the id of a session.
+    #[must_use]
+    pub fn may_conflict(&self) -> bool {
+        !self.state_ops.is_empty() || !self.sessions.is_empty()
     }
 
     /// What remains of the effects of a call that failed: what it saw, since that may be why.

@@ -41,8 +41,8 @@ pub use request::{
 };
 pub use scope::Strategy;
 pub use session::{
-    PoolPlace, ProxyId, SessionId, SessionRecord, SessionSettings, Unusable, UseNumber, UseRange, Written,
-    default_blocked_status_codes,
+    AddedSession, PoolPlace, ProxyId, SESSION_RETIRED, SessionId, SessionRecord, SessionSettings, Unusable, UseNumber, UseRange,
+    Written, default_blocked_status_codes,
 };
 pub use session_delta::SessionDelta;
 pub use site::{SiteBy, SiteKey};

@@ -1,8 +1,8 @@
 //! What becomes of a request, and what the store says to it.
 
 use crate::{
-    Effects, EventId, Hop, Lease, QueuedRequest, RequestId, SessionDelta, SiteId, SiteKey, StateError, StatsDelta, Timestamp,
-    UniqueKey, Unusable,
+    Effects, EventId, Hop, Lease, QueuedRequest, RequestId, SessionDelta, SessionId, SessionRecord, SiteId, SiteKey, StateError,
+    StatsDelta, Timestamp, UniqueKey, Unusable,
 };
 use std::borrow::Cow;
 use url::Url;
@@ -192,10 +192,12 @@ pub struct Applied {
     pub items: u64,
     /// Those of them in the crawl's default dataset.
     pub default_items: u64,
-    /// Events that were emitted, and wait for listeners now.
+    /// Events that wait for listeners now: those that were emitted, and that a session has ended.
     pub events: u64,
     /// Why the session is used no more, if this outcome ended that.
     pub session_ended: Option<Unusable>,
+    /// Sessions that were added to pools.
+    pub sessions: Vec<SessionRecord>,
 }
 
 /// A pending request that an outcome found at a lesser depth.
@@ -231,7 +233,13 @@ pub enum Rejection {
         /// The key, or "listing".
         what: String,
     },
-    /// A limit was reached before it. It stays pending. Its session was used all the same.
+    /// A session that the call adds has an id that another one has got meanwhile. Run it again on the same page: it is told so then.
+    #[error("the pool has a session `{id}` by now")]
+    SessionTaken {
+        /// The id.
+        id: SessionId,
+    },
+    /// A limit was reached before it. It stays pending. Its session was used all the same, and that it is over by that is told.
     #[error("a limit was reached before it")]
     Deferred,
     /// An effect cannot be applied to what is there. Fail the request with this.

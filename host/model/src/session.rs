@@ -3,7 +3,7 @@
 //! Decision: a session's limits travel with it, since sessions of one pool may have different ones (Crawlee: `add_session`). Whether it
 //! is usable follows from what is known of it and from the time; nothing says so in a second place that could disagree.
 
-use crate::{CookieChange, KvStoreName, SessionDelta, Timestamp, UseLog};
+use crate::{CookieChange, KvStoreName, PoolId, SessionDelta, Timestamp, UseLog};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -154,6 +154,10 @@ impl<T> Written<T> {
     }
 }
 
+/// The name of the event that tells of a session which is used no more (Crawlee: `Event.SESSION_RETIRED`). A store writes it with what ended
+/// the session: `{crawlerId, sessionId}`.
+pub const SESSION_RETIRED: &str = "sessionRetired";
+
 /// Why a session is used no more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unusable {
@@ -285,6 +289,24 @@ impl SessionRecord {
     /// What was reserved and is not known to have ended counts as used: the process that had it may have asked the site.
     pub fn settle(&mut self) {
         self.uses.settle(self.reserved, self.settings.error_score_decrement);
+    }
+}
+
+/// A session that a plugin adds to a pool (Crawlee: `SessionPool.add_session`). It is there when the call that adds it is committed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddedSession {
+    /// The pool.
+    pub pool: PoolId,
+    /// The session, which was never used.
+    pub record: Box<SessionRecord>,
+}
+
+impl AddedSession {
+    /// About how many bytes it holds.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let cookies: usize = self.record.cookies.iter().map(CookieChange::weight).sum();
+        512 + cookies + self.record.user_data.value.len()
     }
 }
 

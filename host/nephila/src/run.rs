@@ -64,6 +64,12 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     // On a refusal the store is dropped, not closed: closing would fold the log of a job that was killed, and nothing may change.
     let (opened, outputs) = open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await?;
     announce(&options, &opened, &place);
+    if settings.sessions.used == Sessions::None && plugin.entry_points().sessions {
+        let name = plugin.name();
+        note!(
+            "plugin {name} makes sessions (its entry point `sessions`), and session-pool is off; give --set session-pool=yes to use them"
+        );
+    }
     let lease = opened.leases.of(Shard::CRAWL);
     if let Err(error) = runs::prune(plugin.name()) {
         tracing::warn!("{error:#}");

@@ -39,6 +39,26 @@ pub fn extract(
     }
 }
 
+/// Whether any element of the page matches.
+///
+/// # Errors
+/// [`PageFault`]: no text, a bad selector, out of time.
+pub fn has_match(page: &ParsedPage, selector: &str, selectors: &SelectorCache, watch: &Watch) -> Result<bool, PageFault> {
+    fn look<T: PageTree>(tree: &T, selector: &Compiled, watch: &Watch) -> Result<bool, PageFault> {
+        let mut found = false;
+        tree.select(None, selector, watch, |_| {
+            found = true;
+            Ok(false)
+        })?;
+        Ok(found)
+    }
+    let selector = selectors.get(selector)?;
+    match page.quick()? {
+        Some(tree) => look(&tree, &selector, watch),
+        None => page.with_tree(watch, |tree| look(tree, &selector, watch)),
+    }
+}
+
 /// Takes the fields within each element that `item` matches.
 ///
 /// # Errors

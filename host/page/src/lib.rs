@@ -28,7 +28,7 @@ mod words;
 pub use clock::thread_clock;
 pub use fault::PageFault;
 pub use field::{Field, FieldKind, FieldValue};
-pub use fields::{extract, extract_each};
+pub use fields::{extract, extract_each, has_match};
 pub use links::{Link, links, targets};
 pub use parsed::ParsedPage;
 #[cfg(test)]

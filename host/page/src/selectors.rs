@@ -61,6 +61,14 @@ impl SelectorCache {
         Self(Mutex::new(LruCache::new(KEPT)))
     }
 
+    /// Whether this is a selector, or a list of them, that is understood.
+    ///
+    /// # Errors
+    /// [`PageFault`] `bad-selector`.
+    pub fn check(&self, selector: &str) -> Result<(), PageFault> {
+        self.get(selector).map(drop)
+    }
+
     /// Compiles a selector, or takes the compiled one.
     pub(crate) fn get(&self, selector: &str) -> Result<Arc<Compiled>, PageFault> {
         if selector.len() > LONGEST {

@@ -134,6 +134,7 @@ fn call() -> Call {
         request: Some(Arc::new(request)),
         page: Some(Arc::new(ParsedPage::new(Arc::new(page)))),
         session: None,
+        pool: None,
         reads: Arc::new(Nothing),
         settings: Arc::new(CallSettings::default()),
     }

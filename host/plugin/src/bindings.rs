@@ -15,6 +15,7 @@ wasmtime::component::bindgen!({
         "nephila:crawler/key-value.get-auto-saved": async | trappable,
         "nephila:crawler/state.get": async | trappable,
         "nephila:crawler/state.keys": async | trappable,
+        "nephila:crawler/session.add": async | trappable,
         default: trappable,
     },
     exports: { default: async },

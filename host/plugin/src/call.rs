@@ -3,7 +3,7 @@
 //! Decision: plain data and one reader, nothing of wasmtime, so that a call could cross a process border. What a crawl's calls
 //! have in common is one shared [`CallSettings`].
 
-use crate::session::{SessionAsk, SessionView};
+use crate::session::{SessionAsk, SessionPoolView, SessionView};
 use crate::{CallFailure, Limits, ParsedPage, Reads};
 use nephila_model::{Effects, QueuedRequest, SiteBy};
 use std::collections::BTreeMap;
@@ -59,6 +59,8 @@ pub struct Call {
     pub page: Option<Arc<ParsedPage>>,
     /// The session that fetched it. `None` in `finish`, and where the crawl uses no sessions.
     pub session: Option<Arc<dyn SessionView>>,
+    /// The crawl's session pool, to add sessions to. `None` where the crawl uses no sessions.
+    pub pool: Option<Arc<dyn SessionPoolView>>,
     /// What is committed.
     pub reads: Arc<dyn Reads>,
     /// What all calls of the crawl have in common.

@@ -4,9 +4,11 @@
 //! the code `quota`. Nothing leaves this before the call has ended well.
 
 use crate::Limits;
+use crate::failure::one_line;
 use crate::fault::Fault;
 use nephila_model::{
-    DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, NewRequest, RefusedReason, UniqueKey,
+    AddedSession, DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, NewRequest, RefusedReason,
+    UniqueKey,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -138,6 +140,30 @@ impl Draft {
         Ok(())
     }
 
+    /// Whether this call may add one more session, of this id if it is to have one.
+    pub(crate) fn may_add(&self, id: Option<&str>) -> Result<(), Fault> {
+        let (sessions, allowed) = (&self.effects.sessions, self.limits.added_sessions);
+        if sessions.len() >= allowed {
+            return Err(Fault::quota(format!("one call may add {allowed} sessions; add the rest from another page")));
+        }
+        match id {
+            Some(id) if sessions.iter().any(|added| added.record.id.as_str() == id) => Err(session_exists(id)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Cookies of the sessions that this call added.
+    pub(crate) fn added_cookies(&self) -> usize {
+        self.effects.sessions.iter().map(|added| added.record.cookies.len()).sum()
+    }
+
+    /// Adds a session.
+    pub(crate) fn add(&mut self, session: AddedSession) -> Result<(), Fault> {
+        self.pay(session.weight())?;
+        self.effects.sessions.push(session);
+        Ok(())
+    }
+
     /// Ends the crawl.
     pub(crate) fn stop(&mut self, reason: String) {
         self.effects.stop = Some(reason);
@@ -147,6 +173,15 @@ impl Draft {
     pub(crate) fn status_message(&mut self, message: String) {
         self.effects.status_message = Some(message);
     }
+}
+
+/// What is said where an id is taken.
+pub(crate) fn session_exists(id: &str) -> Fault {
+    let id = one_line(id, 128);
+    Fault::refused(
+        "session-exists",
+        format!("the pool has, or had, a session `{id}` already; give the new one another id, or none"),
+    )
 }
 
 fn weight(request: &NewRequest) -> usize {

@@ -54,4 +54,6 @@ pub use nephila_page::ParsedPage;
 pub use plugin::Plugin;
 pub use pool::InstancePolicy;
 pub use reads::{DatasetSlice, ReadError, Reads};
-pub use session::{NewSession, SameSite, SessionAsk, SessionCookie, SessionMark, SessionView};
+pub use session::{
+    AdditionRefused, NewSession, SameSite, SessionAddition, SessionAsk, SessionCookie, SessionMark, SessionPoolView, SessionView,
+};

@@ -46,8 +46,10 @@ pub struct Limits {
     pub event_bytes: usize,
     /// Bytes of a session's user data. Default 64 KiB: a session is read and written with each of its pages.
     pub session_data_bytes: usize,
-    /// Cookies set. Default 1,000.
+    /// Cookies set, and those of sessions that are added. Default 1,000.
     pub set_cookies: usize,
+    /// Sessions added. Default 100.
+    pub added_sessions: usize,
     /// State operations, and keys read. Default 10,000 each.
     pub state_keys: usize,
     /// Bytes of a state or key-value key. Default 256.
@@ -81,6 +83,7 @@ impl Default for Limits {
             event_bytes: 256 << 10,
             session_data_bytes: 64 << 10,
             set_cookies: 1_000,
+            added_sessions: 100,
             state_keys: 10_000,
             key_length: 256,
             state_value_bytes: 256 << 10,

@@ -5,7 +5,9 @@
 //! means it. A call sees its own changes; for cookies the view is told of them, since only whoever has the jar knows what a URL
 //! may set. The cost is that the lines are read once more for each question.
 
-use nephila_model::Timestamp;
+use crate::ReadError;
+use async_trait::async_trait;
+use nephila_model::{AddedSession, Timestamp};
 use std::fmt;
 use url::Url;
 
@@ -19,6 +21,49 @@ pub trait SessionView: Send + Sync {
 
     /// The cookies that it would send with a request for `url`, had it taken these `Set-Cookie` header fields, each from its URL, in order.
     fn cookies(&self, url: &Url, set: &[(Url, String)]) -> Vec<SessionCookie>;
+}
+
+/// The crawl's session pool, as a call that adds to it sees it.
+#[async_trait]
+pub trait SessionPoolView: Send + Sync {
+    /// What an addition comes to: the session that is to be committed with the call, or why there cannot be one. Nothing changes by it.
+    ///
+    /// # Errors
+    /// If the store failed.
+    async fn prepare(&self, addition: SessionAddition) -> Result<Result<AddedSession, AdditionRefused>, ReadError>;
+}
+
+/// A session that a plugin adds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionAddition {
+    /// Its id; `None`: one is made up.
+    pub id: Option<String>,
+    /// What it keeps with it: a JSON object in one line, checked.
+    pub user_data: String,
+    /// `Set-Cookie` header fields, each as if its URL had answered with it, in order; as in [`SessionAsk`].
+    pub set_cookies: Vec<(Url, String)>,
+}
+
+impl fmt::Debug for SessionAddition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionAddition")
+            .field("id", &self.id)
+            .field("set_cookies", &self.set_cookies.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a session is not added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AdditionRefused {
+    /// There is one of its id, or was.
+    Taken,
+    /// It cannot have this id.
+    BadId,
+    /// There are as many as there may be; with what to do.
+    Full(String),
+    /// It cannot be as it is; with what is wrong.
+    Unusable(String),
 }
 
 /// The `SameSite` attribute of a cookie.

@@ -120,6 +120,7 @@ fn page_call(word: &str, body: &str, limits: Limits, store: Store) -> Call {
         request: Some(Arc::new(request)),
         page: Some(Arc::new(ParsedPage::new(Arc::new(page)))),
         session: None,
+        pool: None,
         reads: Arc::new(store),
         settings: Arc::new(CallSettings { limits, ..CallSettings::default() }),
     }

@@ -67,11 +67,6 @@ impl Creation {
         pool.begin(&id, now)
     }
 
-    /// It is written, with these uses, and stands in the line with the others.
-    pub fn added(self, range: Option<UseRange>, now: Timestamp) {
-        self.arrive(range, now);
-    }
-
     /// The store has a session of its name already, so that it does not come. `Ok`: the pool had made the name up; ask it again.
     ///
     /// # Errors

@@ -71,14 +71,15 @@ pub enum AddError {
         /// The name.
         id: SessionId,
     },
-    /// It may not be used.
-    #[error("session `{id}` cannot be added, since it may not be used: {why}")]
-    Unusable {
-        /// The session.
-        id: SessionId,
-        /// Why.
-        why: Unusable,
+    /// The pool has as many as it may come to by additions.
+    #[error("the pool has {most} sessions, as many as may be added; use those, or set a larger session-max-pool-size")]
+    Full {
+        /// How many that is.
+        most: usize,
     },
+    /// No name could be made up for it.
+    #[error("no name could be made up for a session; give it an id")]
+    NoName,
     /// It cannot be as it is.
     #[error("session `{id}` cannot be added: {cause}")]
     Invalid {

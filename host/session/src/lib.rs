@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod addition;
 mod ask;
 mod cookie_date;
 pub mod crawlee;
@@ -39,12 +40,13 @@ mod session_use;
 mod set_cookie;
 mod settings;
 
+pub use addition::Addition;
 pub use ask::{SessionSight, UseAsk, UseWord};
 pub use errand::{Creation, Errand, Reservation};
 pub use error::{AddError, BoundError, CheckoutError};
 pub use jar::CookieJar;
 pub use pool::{Checkout, PoolCounts, SessionPool};
-pub use rules::{Answer, BlockRule, Judgement, SiteState, StatusAccepted, blocked_if_body_has};
+pub use rules::{Answer, BlockRule, Judgement, SiteState, StatusAccepted, TextMeans, TextRule};
 pub use session_use::{Finished, SessionUse};
 pub use settings::{
     CreateSession, InvalidSetting, MAX_SESSION_ROTATIONS, MAX_USER_DATA, PoolSettings, ReuseStrategy, SessionSeed, Sharing,

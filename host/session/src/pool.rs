@@ -7,7 +7,7 @@
 //! which is exclusive is so within each.
 
 use crate::errand::{Creation, Errand, NamedBy, Reservation};
-use crate::error::{AddError, BoundError, CheckoutError};
+use crate::error::{BoundError, CheckoutError};
 use crate::roster::{Bound, Pick, Roster};
 use crate::rules::{Answer, Judgement, judge};
 use crate::session_use::SessionUse;
@@ -153,28 +153,6 @@ impl SessionPool {
         }
     }
 
-    /// Adds a session that was made elsewhere, over the pool's size too. It is there when the errand is done.
-    ///
-    /// # Errors
-    /// [`AddError`]: there is one of its name, or it may not be used.
-    pub fn add_session(&self, record: SessionRecord, now: Timestamp) -> Result<Creation, AddError> {
-        let id = record.id.clone();
-        if let Err(cause) = check_session(&record.settings).and_then(|()| check_user_data(&record.user_data.value)) {
-            return Err(AddError::Invalid { id, cause });
-        }
-        if let Some(why) = record.unusable(now) {
-            return Err(AddError::Unusable { id, why });
-        }
-        let is_new = self.with(|roster| {
-            let is_new = roster.get(&id).is_none();
-            if is_new {
-                roster.expect();
-            }
-            is_new
-        });
-        if is_new { Ok(self.creation(record, NamedBy::Others)) } else { Err(AddError::Duplicate { id }) }
-    }
-
     /// How many sessions there are.
     #[must_use]
     pub fn counts(&self, now: Timestamp) -> PoolCounts {
@@ -227,6 +205,10 @@ impl SessionPool {
         act(&mut self.0.roster.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    pub(crate) fn new_name(&self) -> Option<SessionId> {
+        self.with(new_name)
+    }
+
     fn reserve(&self, id: SessionId) -> Errand {
         Errand::Reserve(Reservation::new(self.clone(), id, self.0.settings.uses_per_reservation))
     }
@@ -256,7 +238,7 @@ impl SessionPool {
                 return Err(failed(format!("it made a session `{id}`, and there is one of that name")));
             }
             Some(id) => id,
-            None => self.with(new_name).ok_or_else(|| failed("no name could be made up for it".to_owned()))?,
+            None => self.new_name().ok_or_else(|| failed("no name could be made up for it".to_owned()))?,
         };
         let mut record = SessionRecord::new(id, seed.settings, now);
         record.user_data = Written::first(seed.user_data);

@@ -23,7 +23,7 @@ pub(crate) struct Entry {
     ranges: VecDeque<UseRange>,
     // Uses that have begun and not ended.
     in_hand: u32,
-    // Whether more uses are being reserved for it.
+    // Whether more uses are being reserved for it. One at a time: what is reserved and not begun is lost if the process is killed.
     reservation: OnItsWay,
     // Whether it stands in the line.
     listed: bool,

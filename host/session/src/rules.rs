@@ -4,6 +4,7 @@
 //! rules of whoever sets the pool up. A 429 while its site is being throttled says that the crawl is too fast, not that the session
 //! is bad, and counts against nobody (Crawlee's issue 2143).
 
+use memchr::memmem::Finder;
 use nephila_model::Header;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -76,13 +77,52 @@ impl<F: Fn(&Answer<'_>) -> Judgement + Send + Sync> BlockRule for F {
     }
 }
 
-/// A rule: an answer whose body has `marker` in it (bytes, case and all) is no page but a block.
-#[must_use]
-pub fn blocked_if_body_has(marker: &'static str) -> Arc<dyn BlockRule> {
-    Arc::new(move |answer: &Answer<'_>| {
-        let is_there = answer.body.windows(marker.len().max(1)).any(|window| window == marker.as_bytes());
-        if is_there { Judgement::Blocked(format!("the page has `{marker}` in it")) } else { Judgement::Fine }
-    })
+/// What it means that a body has one of the texts of a [`TextRule`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextMeans {
+    /// It is no page but a block.
+    Blocked,
+    /// The page is good, and its session is to be retired behind it.
+    Retire,
+}
+
+/// A rule: what it means that the beginning of a body has one of these texts in it (bytes, case and all).
+#[derive(Debug)]
+pub struct TextRule {
+    texts: Vec<(String, Finder<'static>)>,
+    means: TextMeans,
+}
+
+impl TextRule {
+    /// Bytes of a body that are looked through: what a site says instead of a page is short.
+    pub const LOOKED_THROUGH: usize = 1 << 20;
+
+    /// Texts of a rule at most: each looks through the body by itself.
+    pub const MOST_TEXTS: usize = 16;
+
+    /// A rule of these texts; `None` if there are none. An empty text is passed over.
+    #[must_use]
+    pub fn new(texts: &[String], means: TextMeans) -> Option<Self> {
+        let texts = texts.iter().filter(|text| !text.is_empty()).take(Self::MOST_TEXTS);
+        let texts: Vec<_> = texts.map(|text| (text.clone(), Finder::new(text.as_bytes()).into_owned())).collect();
+        (!texts.is_empty()).then_some(Self { texts, means })
+    }
+}
+
+impl BlockRule for TextRule {
+    fn judge(&self, answer: &Answer<'_>) -> Judgement {
+        let looked_through = &answer.body[..answer.body.len().min(Self::LOOKED_THROUGH)];
+        match self.texts.iter().find(|(_, finder)| finder.find(looked_through).is_some()) {
+            None => Judgement::Fine,
+            Some((text, _)) => {
+                let why = format!("the page has `{text}` in it");
+                match self.means {
+                    TextMeans::Blocked => Judgement::Blocked(why),
+                    TextMeans::Retire => Judgement::Retire(why),
+                }
+            }
+        }
+    }
 }
 
 /// What the statuses of a session and all rules say.
@@ -134,7 +174,8 @@ mod tests {
             Some(_) => Judgement::Retire("it said so".to_owned()),
             None => Judgement::Fine,
         });
-        let rules = [retire, blocked_if_body_has("<title>Robot check")];
+        let check = TextRule::new(&["<title>Robot check".to_owned()], TextMeans::Blocked).expect("a rule");
+        let rules = [retire, Arc::new(check)];
         let judge = |answer: &Answer<'_>| judge(&BTreeSet::new(), &rules, answer);
         let headers = [Header { name: "x-last".into(), value: "1".into() }];
         assert_eq!(judge(&answer(403)), Judgement::Fine);
@@ -142,5 +183,19 @@ mod tests {
         let body = b"<html><title>Robot check</title>";
         assert!(matches!(judge(&Answer { headers: &headers, body, ..answer(200) }), Judgement::Blocked(_)));
         assert!(matches!(judge(&Answer { body, ..answer(200) }), Judgement::Blocked(_)));
+    }
+
+    #[test]
+    fn texts_are_looked_for_in_the_beginning_of_the_body_as_they_are_written() {
+        let texts = ["", "Are you human?", "last one"].map(str::to_owned);
+        let says = |rule: &TextRule, body: &[u8]| rule.judge(&Answer { body, ..answer(200) });
+        let retire = TextRule::new(&texts, TextMeans::Retire).expect("a rule");
+        assert_eq!(says(&retire, b"the last one"), Judgement::Retire("the page has `last one` in it".into()));
+        let block = TextRule::new(&texts, TextMeans::Blocked).expect("a rule");
+        assert!(matches!(says(&block, b"<p>Are you human?"), Judgement::Blocked(_)));
+        assert_eq!(says(&block, b"are you human?"), Judgement::Fine);
+        let far = [vec![b' '; TextRule::LOOKED_THROUGH], b"last one".to_vec()].concat();
+        assert_eq!((says(&block, &far), says(&block, b"")), (Judgement::Fine, Judgement::Fine));
+        assert!(TextRule::new(&[String::new()], TextMeans::Blocked).is_none());
     }
 }

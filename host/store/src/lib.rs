@@ -133,6 +133,7 @@ pub trait Store: Send + Sync + 'static {
     /// Opens the session pool in this place: a new one, or the one that the store has there, the crawl's own or one that all crawls of
     /// the store share (S11). Uses that were reserved and of which no outcome came count as used: whoever had them may have asked a
     /// site. What an opening of the same pool has in hand meanwhile is only counted earlier: no use is ever counted twice, or given out twice.
+    /// The crawl is told of sessions that are over by it, or by their age, as by [`Store::end_aged_sessions`].
     async fn open_pool(&self, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Result<OpenedPool, StoreError>;
 
     /// Writes a new session, as it is, with as many more uses reserved as it may have, at most `uses`. Takes a few away that have been
@@ -140,13 +141,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.
-    async fn create_session(
-        &self,
-        user: PoolUser,
-        session: &SessionRecord,
-        uses: u32,
-        now: Timestamp,
-    ) -> Result<SessionCreated, StoreError>;
+    async fn create_session(&self, user: PoolUser, session: &SessionRecord, uses: u32) -> Result<SessionCreated, StoreError>;
 
     /// Reserves uses of a session, at most `uses`, durably: none of them is ever given out again. `None` if the session has none
     /// left, is over, or is there no more.
@@ -169,8 +164,17 @@ pub trait Store: Send + Sync + 'static {
     /// away yet.
     async fn sessions(&self, pool: PoolId) -> Result<Vec<SessionRecord>, StoreError>;
 
+    /// Ends sessions that have reached their age, at most `limit`; says how many. Each session that is over is told of once, as an event
+    /// ([`nephila_model::SESSION_RETIRED`]) in the transaction that ends it: here, in [`Store::commit`] by the outcome of a use, a deferred
+    /// one too, in [`Store::open_pool`] or in [`Store::purge_sessions`]. It waits for the crawl of that call like what plugins emit. A crawl
+    /// whose finish is done is told no more.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.
+    async fn end_aged_sessions(&self, user: PoolUser, now: Timestamp, limit: usize) -> Result<usize, StoreError>;
+
     /// Takes sessions away that are over (retired, blocked, too old, used up), at most `limit`, all but the newest `keep`. Says how
-    /// many. The work is bounded by `limit` and `keep`, however many there are (S6).
+    /// many. As many that have reached their age are ended before. The work is bounded by `limit` and `keep`, however many there are (S6).
     ///
     /// # Errors
     /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.

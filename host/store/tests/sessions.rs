@@ -72,7 +72,7 @@ impl Process {
     async fn run(&self, errand: Errand) -> Result<Option<SessionUse>, StoreError> {
         Ok(match errand {
             Errand::Create(creation) => {
-                let made = self.store.create_session(self.user(), creation.record(), creation.uses(), NOW).await?;
+                let made = self.store.create_session(self.user(), creation.record(), creation.uses()).await?;
                 let SessionCreated::Made(range) = made else { panic!("a name that was made up was taken") };
                 creation.made(range, NOW)
             }

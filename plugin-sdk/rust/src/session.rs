@@ -84,6 +84,75 @@ pub fn retire() -> Result<(), Error> {
     Ok(wit::retire()?)
 }
 
+/// A session that is added to the pool ([`add`]).
+///
+/// ```
+/// # use nephila_sdk::prelude::*;
+/// # fn login(token: &str) -> HandlerResult {
+/// let account = session::Addition::new(&serde_json::json!({ "account": 7 }))?
+///     .id("account-7")
+///     .cookies([format!("token={token}; Path=/")]);
+/// let id = session::add(account)?;
+/// enqueue([Request::get("/orders").session(id)])?;
+/// # Ok(()) }
+/// # use nephila_sdk::serde_json;
+/// ```
+#[derive(Debug, Clone)]
+pub struct Addition {
+    raw: wit::Addition,
+}
+
+impl Addition {
+    /// One that keeps this, which must become a JSON object of at most 64 KiB. Its id is made up unless one is given.
+    pub fn new<T: Serialize + ?Sized>(user_data: &T) -> Result<Self, Error> {
+        let user_data = json::write("the session's user data", user_data)?;
+        Ok(Addition { raw: wit::Addition { user_data, ..Self::default().raw } })
+    }
+
+    /// With this id: 1 to 128 bytes without control characters.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.raw.id = Some(id.into());
+        self
+    }
+
+    /// With cookies as if the page had come with these `Set-Cookie` header fields: `"token=1; Path=/"`.
+    #[must_use]
+    pub fn cookies<S: Into<String>>(self, lines: impl IntoIterator<Item = S>) -> Self {
+        self.with(None, lines)
+    }
+
+    /// With cookies as if a URL had answered with these `Set-Cookie` header fields. What it may not set is passed over.
+    #[must_use]
+    pub fn cookies_for<S: Into<String>>(self, url: impl Into<String>, lines: impl IntoIterator<Item = S>) -> Self {
+        self.with(Some(url.into()), lines)
+    }
+
+    fn with<S: Into<String>>(mut self, url: Option<String>, lines: impl IntoIterator<Item = S>) -> Self {
+        let set_cookie_lines = lines.into_iter().map(Into::into).collect();
+        self.raw.cookies.push(wit::UrlCookies { url, set_cookie_lines });
+        self
+    }
+}
+
+impl Default for Addition {
+    /// One that keeps nothing.
+    fn default() -> Self {
+        let raw = wit::Addition { id: None, user_data: "{}".into(), cookies: Vec::new(), extra_json: None };
+        Addition { raw }
+    }
+}
+
+/// Adds a session to the crawl's pool, for example one that a login page has given its cookies, and says its id.
+///
+/// An effect of the call: the session is there when the call is committed, and not if it fails. The requests that the call enqueues may be
+/// bound to it ([`Request::session`](crate::Request::session)). It works in every entry point of a crawl, without a session of its own.
+///
+/// The code `no-session-pool` where the crawl uses no sessions, `session-exists` if the pool has, or had, one of its id. A call may add 100.
+pub fn add(session: Addition) -> Result<String, Error> {
+    Ok(wit::add(&session.raw)?)
+}
+
 /// What a new session is to be.
 ///
 /// ```

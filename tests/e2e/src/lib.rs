@@ -5,7 +5,9 @@
 
 mod crawl;
 mod files;
+mod ledger;
 pub mod reach;
 
 pub use crawl::{Crawl, Ended};
 pub use files::{binary, lines, plugin, sorted_lines, test_plugin};
+pub use ledger::balance;

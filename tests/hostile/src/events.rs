@@ -78,6 +78,7 @@ pub(crate) fn hear(event: &Event) -> HandlerResult {
         "trap" => crate::behaviour::trap(),
         "no-page" => enqueue_links(Links::all()).map(drop),
         "no-session" => session::retire(),
+        "add-session" => session::add(session::Addition::default()).map(drop),
         "enqueue" => {
             let request = || Request::get("http://example.com/").always();
             enqueue([request(), request()]).map(drop)
@@ -100,5 +101,9 @@ fn doze(event: &Event, seconds: u64) -> HandlerResult {
 }
 
 fn count(event: &Event) -> HandlerResult {
-    dataset::push(&json!({ "id": event.id(), "name": event.name(), "at": event.created_at(), "heard": HEARD.get() }))
+    let mut item = json!({ "id": event.id(), "name": event.name(), "at": event.created_at(), "heard": HEARD.get() });
+    if let Some(session) = event.payload::<Value>()?.get("sessionId") {
+        item["session"] = session.clone();
+    }
+    dataset::push(&item)
 }

@@ -46,13 +46,57 @@ pub(crate) fn on_page(word: &str, call: &Call) -> HandlerResult {
         "session-bad-cookie" => session::set_cookies(["a=b\r\nX-Injected: yes"]),
         "session-bad-url" => session::set_cookies_for("ftp://example.com/", ["a=b"]),
         "session-flood" => (0..10_000_u32).try_for_each(|turn| session::set_cookies([format!("c{turn}=1")])),
+        word if word.starts_with("session-add") || word == "session-login" => added(word, call),
+        other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
+    }
+}
+
+/// Adds sessions to the pool.
+fn added(word: &str, call: &Call) -> HandlerResult {
+    let addition = || session::Addition::new(&json!({ "account": 7 })).map(|addition| addition.id("account-7"));
+    match word {
+        "session-add" => {
+            let addition = addition()?.cookies(["a=1; Path=/"]).cookies_for("http://other.example/", ["b=2", "c=3"]);
+            let id = session::add(addition)?;
+            dataset::push(&json!({ "added": id, "other": session::add(session::Addition::default())? }))
+        }
+        "session-add-then-fatal" => {
+            session::add(addition()?)?;
+            Err(fatal("asked", "the test asked to fail after adding a session"))
+        }
+        "session-add-twice" => {
+            session::add(addition()?)?;
+            session::add(addition()?).map(drop)
+        }
+        "session-add-taken" => session::add(session::Addition::default().id("taken")).map(drop),
+        "session-add-bad-id" => session::add(session::Addition::default().id("a\nb")).map(drop),
+        "session-add-bad-data" => session::add(session::Addition::new(&[1])?).map(drop),
+        "session-add-bad-cookie" => session::add(addition()?.cookies(["a=b\r\nX-Injected: yes"])).map(drop),
+        "session-add-flood" => (0..10_000_u32).try_for_each(|_| session::add(session::Addition::default()).map(drop)),
+        // One session that all pages of a kind want to add: the first one does, and the others are told.
+        "session-add-once" => {
+            let added = match session::add(addition()?.cookies(["visitor=account-7; Path=/"])) {
+                Ok(id) => Some(id),
+                Err(error) if error.code() == "session-exists" => None,
+                Err(error) => return Err(error),
+            };
+            dataset::push(&json!({ "page": call.request().url, "added": added }))?;
+            crate::well_behaved(call)
+        }
+        // Ten pages for each of three accounts.
+        "session-login" => (1..=3_u32).try_for_each(|number| {
+            let name = format!("account-{number}");
+            let addition = session::Addition::new(&json!({ "account": number }))?.id(&name);
+            let id = session::add(addition.cookies([format!("visitor={name}; Path=/")]))?;
+            bind(&id)
+        }),
         other => Err(fatal("unknown-label", format!("no behaviour is called `{other}`"))),
     }
 }
 
 /// Asks for ten pages by one session.
 fn bind(id: &str) -> HandlerResult {
-    let bound = |n: u32| Request::get(format!("/?bound={n}")).label("session-id").session(id);
+    let bound = |n: u32| Request::get(format!("/?bound={n}&by={id}")).label("session-id").session(id);
     enqueue((0..10).map(bound))?;
     Ok(())
 }

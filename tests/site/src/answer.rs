@@ -69,6 +69,7 @@ impl State {
             .as_ref()
             .map(|gate| gate.admit(request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok())));
         let mut response = match &ticket {
+            Some(ticket) if ticket.blocked && self.switches.soft_blocks => self.content(&request, &challenge(), false),
             Some(ticket) if ticket.blocked => self.status_page(StatusCode::FORBIDDEN),
             _ => self.inside(&request).await,
         };
@@ -231,6 +232,14 @@ fn accepts_gzip<B>(request: &Request<B>) -> bool {
 fn refresh_stub() -> Prepared {
     Prepared::raw(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0; url=?fresh=1\"><title>One moment</title></head><body></body></html>\n",
+        HTML,
+    )
+}
+
+/// What a site says to a visitor that it does not believe.
+fn challenge() -> Prepared {
+    Prepared::raw(
+        "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>One moment</title></head><body><div id=\"challenge\">Are you human?</div></body></html>\n",
         HTML,
     )
 }

@@ -110,6 +110,9 @@ pub struct Switches {
     /// Block every Nth request with 403, and count who comes again; needs --visitors
     #[arg(long, value_name = "N", requires = "visitors")]
     pub block_every: Option<u64>,
+    /// Blocks say so on a page with status 200, with `#challenge` on it, instead of 403
+    #[arg(long, requires = "block_every")]
+    pub soft_blocks: bool,
 }
 
 impl Default for Switches {
@@ -132,6 +135,7 @@ impl Default for Switches {
             gzip: false,
             visitors: false,
             block_every: None,
+            soft_blocks: false,
         }
     }
 }

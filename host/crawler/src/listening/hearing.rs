@@ -211,7 +211,7 @@ impl Hearing {
         }
     }
 
-    // Has the event manager tell the host's own among them. A plugin's come from the store, and the crawl's beginning and end from the
+    // Has the event manager tell the host's own among them. A plugin's and the ends of sessions come from the store, and the crawl's beginning and end from the
     // run loop, so that none is missed.
     fn hear_these(&mut self, hears: BTreeSet<String>) {
         let of_host = |names: &BTreeSet<String>| -> BTreeSet<EventName> {
@@ -309,7 +309,7 @@ impl Hearing {
         };
         if id > self.named {
             self.named = id;
-            self.line.bulletin.named(&name, &payload);
+            self.line.bulletin.stored(&name, &payload);
         }
         let event = ListenerEvent { id: format!("e{}", id.0), name, payload, created_at: emitted_at };
         self.hear(&event, Heard::Stored(id)).await
@@ -358,7 +358,7 @@ impl Hearing {
                     (Faulty::Host, Heard::Passing) => {}
                     (Faulty::Nobody | Faulty::Plugin, _) => self.host_failures = 0,
                 }
-                let beside = if alone.is_none() && !effects.state_ops.is_empty() { Some(line.state.read().await) } else { None };
+                let beside = if alone.is_none() && effects.may_conflict() { Some(line.state.read().await) } else { None };
                 let committed = commit(&line, self.lease, heard, effects, stats).await;
                 drop((alone, beside));
                 committed
@@ -450,7 +450,7 @@ async fn pause_until(at: Option<Instant>) {
 }
 
 const fn is_of_manager(name: &EventName) -> bool {
-    !matches!(name, EventName::Named(_) | EventName::CrawlStarted | EventName::CrawlFinished)
+    !matches!(name, EventName::Named(_) | EventName::SessionRetired | EventName::CrawlStarted | EventName::CrawlFinished)
 }
 
 /// Whether an event comes by the clock, whatever happens.

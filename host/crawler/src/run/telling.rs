@@ -5,6 +5,7 @@ use crate::control::out_of_patience;
 use crate::listening::Late;
 use crate::persistence::{self, Written};
 use crate::report::FinishReason;
+use crate::session_desk::Aged;
 use nephila_events::Event;
 use nephila_model::{Counter, Effects, Statistics, StatsDelta, Timestamp};
 use nephila_store::Counts;
@@ -20,6 +21,11 @@ impl Run {
         }
         self.pool.tick(Instant::now());
         self.count_time().await;
+        if let Some(sessions) = &self.line.sessions
+            && sessions.end_aged().await == Aged::Some
+        {
+            self.listening.nudge();
+        }
         let (counts, statistics, record) = tokio::join!(
             self.line.store.counts(self.line.crawl),
             self.line.store.statistics(self.line.crawl),

@@ -61,6 +61,11 @@ impl Held {
         self.taken.judge(answer)
     }
 
+    /// The session is not to be used again.
+    pub const fn retire(&mut self) {
+        self.taken.retire();
+    }
+
     /// The session, for a plugin to look at.
     pub fn sight(&self) -> SessionSight {
         self.taken.sight()

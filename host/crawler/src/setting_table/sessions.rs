@@ -3,8 +3,12 @@
 use super::{Setting, TIME, number, optional, positive, shown, some_time, unless_none};
 use crate::session_settings::Sessions;
 use nephila_model::KvStoreName;
-use nephila_session::{ReuseStrategy, Sharing};
+use nephila_page::SelectorCache;
+use nephila_session::{ReuseStrategy, Sharing, TextRule};
 use std::collections::BTreeSet;
+
+/// Bytes of a text by which pages are told.
+const LONGEST_TEXT: usize = 200;
 
 pub(super) const TABLE: &[Setting] = &[
     setting!(
@@ -64,6 +68,27 @@ pub(super) const TABLE: &[Setting] = &[
         "Statuses by which a site blocks a session, unless a request accepts them (Crawlee: blockedStatusCodes).",
         |s, v| s.sessions.limits.blocked_status_codes = unless_none(v, statuses)?.unwrap_or_default(),
         |s| optional(Some(listed(&s.sessions.limits.blocked_status_codes)).filter(|text| !text.is_empty()))
+    ),
+    setting!(
+        "session-block-text",
+        "1 to 16 texts with vertical bars between them, or none",
+        "A page with one of these texts in its first MB, whatever its status, is a block: another session tries (Crawlee: retryOnBlocked).",
+        |s, v| s.sessions.block_text = unless_none(v, texts)?.unwrap_or_default(),
+        |s| shown_texts(&s.sessions.block_text)
+    ),
+    setting!(
+        "session-block-selectors",
+        "CSS selectors, separated by commas, or none",
+        "An accepted page with an element that one of these matches is a block, too.",
+        |s, v| s.sessions.block_selectors = unless_none(v, selectors)?,
+        |s| optional(s.sessions.block_selectors.clone())
+    ),
+    setting!(
+        "session-retire-text",
+        "1 to 16 texts with vertical bars between them, or none",
+        "A page with one of these texts in its first MB is handled, and its session is not used again.",
+        |s, v| s.sessions.retire_text = unless_none(v, texts)?.unwrap_or_default(),
+        |s| shown_texts(&s.sessions.retire_text)
     ),
     setting!(
         "session-reuse",
@@ -144,6 +169,28 @@ fn statuses(value: &str) -> Result<BTreeSet<u16>, String> {
 
 fn listed(statuses: &BTreeSet<u16>) -> String {
     statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
+}
+
+// As they stand between the bars, without the white space around them.
+fn texts(value: &str) -> Result<Vec<String>, String> {
+    let texts: Vec<String> = value.split('|').map(|text| text.trim().to_owned()).collect();
+    if texts.len() > TextRule::MOST_TEXTS {
+        return Err(format!("has {} texts", texts.len()));
+    }
+    match texts.iter().find(|text| !(1..=LONGEST_TEXT).contains(&text.len())) {
+        Some(text) if text.is_empty() => Err("has an empty text".to_owned()),
+        Some(_) => Err(format!("has a text of more than {LONGEST_TEXT} bytes")),
+        None => Ok(texts),
+    }
+}
+
+fn shown_texts(texts: &[String]) -> String {
+    optional(Some(texts.join(" | ")).filter(|text| !text.is_empty()))
+}
+
+fn selectors(value: &str) -> Result<String, String> {
+    SelectorCache::new().check(value).map_err(|fault| format!("cannot be used: {}", fault.message))?;
+    Ok(value.to_owned())
 }
 
 // As a plugin would have to name it.

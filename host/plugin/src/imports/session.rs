@@ -1,13 +1,15 @@
-//! `session`: the session that fetched the page in hand. What is asked of it is kept also if the call fails.
+//! `session`: the session that fetched the page in hand. What is asked of it is kept also if the call fails; a session that is added is an
+//! effect like any other.
 
 use super::context::no_page;
 use super::requests::Origin;
 use crate::bindings::nephila::crawler::session;
+use crate::draft::session_exists;
 use crate::failure::one_line;
 use crate::fault::Fault;
 use crate::sandbox::{Inside, Present};
-use crate::session::{SessionCookie, SessionMark, SessionView};
-use crate::{json, time};
+use crate::session::{AdditionRefused, SessionAddition, SessionCookie, SessionMark, SessionView};
+use crate::{Limits, json, time};
 use std::sync::Arc;
 use url::Url;
 
@@ -66,6 +68,57 @@ impl session::Host for Inside {
     fn retire(&mut self) -> Result<(), Fault> {
         self.mark(SessionMark::Retire)
     }
+
+    async fn add(&mut self, session: session::Addition) -> Result<String, Fault> {
+        self.check_time()?;
+        let limits = self.limits;
+        let present = self.present()?;
+        let pool = present.call.pool.clone().ok_or_else(|| {
+            let message = "this crawl uses no sessions; start it with --set session-pool=yes, or ask for it in the manifest";
+            Fault::refused("no-session-pool", message)
+        })?;
+        present.draft.may_add(session.id.as_deref())?;
+        let addition = checked_addition(present, session, limits)?;
+        let id = addition.id.clone().unwrap_or_default();
+        let added = match self.wait(pool.prepare(addition)).await? {
+            Ok(added) => added,
+            Err(AdditionRefused::Taken) => return Err(session_exists(&id)),
+            Err(AdditionRefused::Full(message)) => return Err(Fault::quota(message)),
+            Err(AdditionRefused::BadId) => {
+                let message =
+                    format!("`{}` cannot be a session's id; use 1 to 128 bytes without control characters", one_line(&id, 80));
+                return Err(Fault::refused("bad-name", message));
+            }
+            Err(AdditionRefused::Unusable(message)) => return Err(Fault::refused("bad-session", message)),
+        };
+        let id = added.record.id.to_string();
+        self.present()?.draft.add(added)?;
+        Ok(id)
+    }
+}
+
+/// What a plugin adds, as it may be.
+fn checked_addition(present: &Present, asked: session::Addition, limits: Limits) -> Result<SessionAddition, Fault> {
+    let user_data = checked_user_data(&asked.user_data, limits.session_data_bytes)?;
+    if let Some(extra) = &asked.extra_json {
+        json::check_object(extra).map_err(|cause| {
+            Fault::refused("bad-json", format!("the extra JSON of a session is wrong: {}", one_line(&cause, 200)))
+        })?;
+    }
+    let lines: usize = asked.cookies.iter().map(|cookies| cookies.set_cookie_lines.len()).sum();
+    if present.draft.added_cookies() + lines > limits.set_cookies {
+        let allowed = limits.set_cookies;
+        return Err(Fault::quota(format!(
+            "the sessions that one call adds may have {allowed} cookies; add the rest from another page"
+        )));
+    }
+    let mut set_cookies = Vec::with_capacity(lines);
+    for session::UrlCookies { url, set_cookie_lines } in asked.cookies {
+        let url = target(present, url)?;
+        set_cookie_lines.iter().try_for_each(|line| check_line(line))?;
+        set_cookies.extend(set_cookie_lines.into_iter().map(|line| (url.clone(), line)));
+    }
+    Ok(SessionAddition { id: asked.id, user_data, set_cookies })
 }
 
 impl Inside {

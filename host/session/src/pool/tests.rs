@@ -1,9 +1,11 @@
 //! What a pool promises, with a store that is a number per session.
 
 use super::*;
+use crate::error::AddError;
 use crate::given::{Given, NOW, id, uses};
 use crate::settings::Sharing;
-use nephila_model::{ProxyId, SessionSettings, Unusable, UseMark, UseNumber};
+use crate::{Addition, SessionSeed};
+use nephila_model::{ProxyId, Unusable, UseMark, UseNumber};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use url::Url;
@@ -70,6 +72,24 @@ fn uses_are_reserved_in_blocks() {
     }
     assert_eq!((given.writes, given.ledger.0.len()), (5, 1));
     assert_eq!(given.pool.counts(NOW), PoolCounts { sessions: 0, usable: 0, ended: 1 });
+}
+
+#[test]
+fn one_at_a_time_reserves_more_uses_of_a_session_and_the_others_wait() {
+    for strategy in [ReuseStrategy::Random, ReuseStrategy::RoundRobin, ReuseStrategy::UntilFailure] {
+        let mut given = Given::small(strategy, 1, uses(50));
+        let flying: Vec<SessionUse> = (0..10).map(|_| given.take()).collect();
+        let name = flying[0].id().clone();
+        let Ok(Checkout::Errand(errand)) = given.pool.checkout(NOW) else { panic!("it needs more uses") };
+        assert_eq!(given.pool.checkout(NOW).err(), Some(CheckoutError::Arriving), "{strategy:?}");
+        assert_eq!(given.pool.checkout_by_id(&name, NOW).err(), Some(BoundError::Arriving { id: name.clone() }));
+        // One that has not happened lets the next one try.
+        drop(errand);
+        let Ok(Checkout::Errand(errand)) = given.pool.checkout(NOW) else { panic!("it needs more uses") };
+        let taken = given.run(errand).expect("a use");
+        assert_eq!((taken.number(), given.take().number()), (UseNumber(11), UseNumber(12)));
+        assert_eq!(given.ledger.0[&name], (20, 50));
+    }
 }
 
 #[test]
@@ -224,8 +244,10 @@ fn a_name_that_is_taken_in_the_store_is_made_up_anew_unless_somebody_wants_it() 
     assert_eq!(creation.name_taken(), Ok(()));
     let Ok(Checkout::Errand(Errand::Create(creation))) = given.pool.checkout(NOW) else { panic!("there is room") };
     assert_ne!(creation.record().id, name);
-    let addition = given.pool.add_session(SessionRecord::new(id("mine"), uses(1), NOW), NOW).expect("it may be used");
-    assert_eq!(addition.name_taken(), Err(AddError::Duplicate { id: id("mine") }));
+    let create: crate::CreateSession = Arc::new(|| Ok(SessionSeed { id: SessionId::new("mine"), ..SessionSeed::default() }));
+    let given = Given::new(PoolSettings { create: Some(create), ..PoolSettings::default() });
+    let Ok(Checkout::Errand(Errand::Create(creation))) = given.pool.checkout(NOW) else { panic!("there is room") };
+    assert_eq!(creation.name_taken(), Err(AddError::Duplicate { id: id("mine") }));
 }
 
 #[test]
@@ -260,19 +282,43 @@ fn a_function_makes_sessions_and_what_it_makes_is_checked() {
 
 #[test]
 fn a_session_is_added_once_and_only_if_it_may_be_used() {
-    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(50));
-    let record = |name: &str| SessionRecord::new(id(name), SessionSettings::default(), NOW);
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(7));
+    let asked = |name: Option<&str>, user_data: &str| Addition {
+        id: name.map(id),
+        user_data: user_data.to_owned(),
+        set_cookies: vec![
+            (Url::parse("http://a.example/in").expect("a URL"), "a=1; Path=/".to_owned()),
+            (Url::parse("http://b.example/").expect("a URL"), "c=2; Domain=a.example".to_owned()),
+        ],
+    };
     given.take().give_back();
     // Over the pool's size too.
-    let addition = given.pool.add_session(record("mine"), NOW).expect("added");
-    let range = given.ledger.create(addition.record(), addition.uses());
-    addition.added(range, NOW);
-    assert_eq!(given.bound(&id("mine")).expect("it is there").id(), &id("mine"));
-    assert!(matches!(given.pool.add_session(record("mine"), NOW), Err(AddError::Duplicate { .. })));
-    let retired = SessionRecord { retired: true, ..record("old") };
-    assert!(matches!(given.pool.add_session(retired, NOW), Err(AddError::Unusable { why: Unusable::Retired, .. })));
-    let odd = SessionRecord { user_data: Written::first("1".into()), ..record("odd") };
-    assert!(matches!(given.pool.add_session(odd, NOW), Err(AddError::Invalid { .. })));
+    let added = given.pool.prepare(asked(Some("mine"), "{\"of\":1}"), NOW).expect("it can be added");
+    assert_eq!(given.pool.counts(NOW).sessions, 1, "nothing has changed yet");
+    let record = *added.record;
+    assert_eq!((record.settings.max_uses, record.reserved, record.user_data.value.as_str()), (7, 0, "{\"of\":1}"));
+    assert!(given.ledger.create(&record, 0).is_none());
+    assert!(given.pool.adopt(record.clone(), NOW) && !given.pool.adopt(record.clone(), NOW));
+    let taken = given.bound(&id("mine")).expect("it is there");
+    let url = Url::parse("http://a.example/").expect("a URL");
+    assert_eq!((taken.number(), taken.cookie_header(&url, NOW).as_deref()), (UseNumber(1), Some("a=1")));
+    drop(taken);
+    assert!(matches!(given.pool.prepare(asked(Some("mine"), "{}"), NOW), Err(AddError::Duplicate { .. })));
+    assert!(matches!(given.pool.prepare(asked(Some("odd"), "1"), NOW), Err(AddError::Invalid { .. })));
+    assert!(!given.pool.adopt(SessionRecord { retired: true, ..SessionRecord::new(id("old"), uses(1), NOW) }, NOW));
+    let unnamed = given.pool.prepare(asked(None, "{}"), NOW).expect("it can be added");
+    assert_eq!(unnamed.record.id.as_str().len(), 10);
+    assert_eq!(given.pool.counts(NOW).sessions, 2);
+}
+
+#[test]
+fn additions_come_to_an_end() {
+    let given = Given::small(ReuseStrategy::Random, 1, uses(7));
+    for number in 0..10_000 {
+        assert!(given.pool.adopt(SessionRecord::new(id(&number.to_string()), uses(7), NOW), NOW));
+    }
+    let one_more = Addition { id: None, user_data: "{}".to_owned(), set_cookies: Vec::new() };
+    assert_eq!(given.pool.prepare(one_more, NOW), Err(AddError::Full { most: 10_000 }));
 }
 
 #[test]

@@ -17,6 +17,8 @@ mod given;
 pub mod limits;
 mod model;
 pub mod order;
+pub mod session_ends;
+pub mod session_uses;
 pub mod sessions;
 pub mod sharing;
 pub mod state;
@@ -131,15 +133,22 @@ macro_rules! store_contract {
             events::an_event_is_the_crawls_own_and_has_no_verdict,
             events::an_event_that_crashes_the_host_three_times_is_given_up,
             events::only_a_crash_inside_its_mark_counts_against_an_event,
+            session_ends::a_session_is_added_with_the_page_that_adds_it_or_not_at_all,
+            session_ends::an_id_that_is_taken_refuses_its_outcome_alone,
+            session_ends::that_a_session_is_over_is_told_once_whatever_ends_it,
+            session_ends::an_outcome_that_is_refused_tells_of_no_session,
+            session_ends::what_a_limit_defers_tells_that_its_session_is_over,
+            session_ends::sessions_that_are_taken_away_for_their_age_are_told_of_before,
+            session_ends::a_crawl_that_is_finished_is_told_of_no_session_any_more,
+            session_uses::uses_are_given_out_once_and_never_more_than_there_may_be,
+            session_uses::what_was_reserved_and_not_reported_counts_as_used_when_the_pool_is_opened_again,
+            session_uses::a_kill_between_reserving_and_committing_forgets_no_use,
+            session_uses::uses_that_were_not_begun_are_taken_back,
+            session_uses::whoever_lost_the_crawl_changes_nothing_in_its_pool,
             sessions::a_session_comes_back_as_it_was_written,
-            sessions::uses_are_given_out_once_and_never_more_than_there_may_be,
             sessions::deltas_come_to_the_same_in_every_order,
             sessions::a_use_counts_whatever_the_verdict,
             sessions::an_outcome_that_changes_nothing_changes_no_session,
-            sessions::what_was_reserved_and_not_reported_counts_as_used_when_the_pool_is_opened_again,
-            sessions::a_kill_between_reserving_and_committing_forgets_no_use,
-            sessions::uses_that_were_not_begun_are_taken_back,
-            sessions::whoever_lost_the_crawl_changes_nothing_in_its_pool,
             sessions::pools_are_told_apart_and_named_ones_are_shared,
             sessions::sessions_that_are_over_are_taken_away_in_pieces,
             sessions::marks_that_reach_the_maximum_score_together_retire_a_session_for_good,

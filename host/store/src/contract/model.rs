@@ -67,7 +67,7 @@ impl Answer {
             Err(Rejection::Stale { .. }) => Self::Rejected("stale"),
             Err(Rejection::Decided) => Self::Rejected("decided"),
             Err(Rejection::Deferred) => Self::Rejected("deferred"),
-            Err(Rejection::StateConflict { .. }) => Self::Rejected("conflict"),
+            Err(Rejection::StateConflict { .. } | Rejection::SessionTaken { .. }) => Self::Rejected("conflict"),
             Err(Rejection::State(_)) => Self::Rejected("state"),
             Err(Rejection::Engine(_)) => Self::Rejected("engine"),
         }

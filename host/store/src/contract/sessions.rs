@@ -1,4 +1,4 @@
-//! Sessions: uses are never forgotten and never given out twice; what attempts did comes to the same in every order.
+//! Sessions: what attempts did comes to the same in every order, and counts whatever becomes of the page.
 
 use super::Fixture;
 use super::given::{Crawl, failed, items, page, retry_at, spec};
@@ -21,11 +21,11 @@ pub fn session(name: &str) -> SessionRecord {
     SessionRecord::new(id(name), SessionSettings::default(), NOW)
 }
 
-fn with_uses(name: &str, max_uses: u32) -> SessionRecord {
+pub fn with_uses(name: &str, max_uses: u32) -> SessionRecord {
     SessionRecord { settings: SessionSettings { max_uses, ..SessionSettings::default() }, ..session(name) }
 }
 
-fn range(first: u32, last: u32) -> UseRange {
+pub fn range(first: u32, last: u32) -> UseRange {
     UseRange { first: UseNumber(first), last: UseNumber(last) }
 }
 
@@ -58,21 +58,21 @@ pub fn user(crawl: &Crawl, pool: PoolId) -> PoolUser {
 }
 
 pub async fn create(crawl: &Crawl, pool: PoolId, record: &SessionRecord, uses: u32) -> Option<UseRange> {
-    match crawl.store.create_session(user(crawl, pool), record, uses, NOW).await.expect("written") {
+    match crawl.store.create_session(user(crawl, pool), record, uses).await.expect("written") {
         SessionCreated::Made(range) => range,
         SessionCreated::NameTaken => panic!("`{}` is taken", record.id),
     }
 }
 
-async fn read(crawl: &Crawl, pool: PoolId, name: &str) -> SessionRecord {
+pub async fn read(crawl: &Crawl, pool: PoolId, name: &str) -> SessionRecord {
     crawl.store.session(pool, &id(name)).await.expect("an answer").expect("a session")
 }
 
-fn delta(pool: PoolId, name: &str, number: u32, mark: UseMark) -> SessionDelta {
+pub fn delta(pool: PoolId, name: &str, number: u32, mark: UseMark) -> SessionDelta {
     SessionDelta { mark, ..SessionDelta::of_use(pool, id(name), UseNumber(number)) }
 }
 
-fn with(outcome: Outcome, delta: SessionDelta) -> Outcome {
+pub fn with(outcome: Outcome, delta: SessionDelta) -> Outcome {
     Outcome { session: Some(delta), ..outcome }
 }
 
@@ -94,29 +94,13 @@ pub async fn a_session_comes_back_as_it_was_written(fixture: &dyn Fixture) {
     assert_eq!(read(&crawl, pool.id, "käse 1").await, written);
     assert_eq!(crawl.store.sessions(pool.id).await.expect("sessions"), [written]);
     // Its name is taken, and nobody else's is.
-    let again = crawl.store.create_session(user(&crawl, pool.id), &session("käse 1"), 5, NOW).await.expect("an answer");
+    let again = crawl.store.create_session(user(&crawl, pool.id), &session("käse 1"), 5).await.expect("an answer");
     assert_eq!(again, SessionCreated::NameTaken);
     assert_eq!(crawl.store.session(pool.id, &id("käse")).await.expect("an answer"), None);
     assert_eq!(read(&crawl, pool.id, "käse 1").await.reserved, 8);
-    let unknown = crawl.store.create_session(user(&crawl, PoolId(99)), &session("s"), 1, NOW).await;
+    let unknown = crawl.store.create_session(user(&crawl, PoolId(99)), &session("s"), 1).await;
     assert!(matches!(unknown, Err(StoreError::NoPool(99))));
     assert!(matches!(crawl.store.reserve_uses(user(&crawl, PoolId(99)), &id("s"), 1).await, Err(StoreError::NoPool(99))));
-}
-
-pub async fn uses_are_given_out_once_and_never_more_than_there_may_be(fixture: &dyn Fixture) {
-    let crawl = Crawl::new(fixture).await;
-    let pool = open(&crawl).await.id;
-    let mut given = vec![create(&crawl, pool, &with_uses("s", 25), 10).await.expect("uses")];
-    while let Some(range) = crawl.store.reserve_uses(user(&crawl, pool), &id("s"), 7).await.expect("an answer") {
-        given.push(range);
-    }
-    assert_eq!(given, [range(1, 10), range(11, 17), range(18, 24), range(25, 25)]);
-    assert_eq!(crawl.store.reserve_uses(user(&crawl, pool), &id("other"), 7).await.expect("an answer"), None);
-    // One that is retired has none any more, whatever is left.
-    create(&crawl, pool, &session("r"), 1).await;
-    let retired = SessionDelta { retired: true, ..delta(pool, "r", 1, UseMark::Neither) };
-    crawl.apply(with(crawl.of_crawl(Effects::default()), retired)).await;
-    assert_eq!(crawl.store.reserve_uses(user(&crawl, pool), &id("r"), 7).await.expect("an answer"), None);
 }
 
 pub async fn deltas_come_to_the_same_in_every_order(fixture: &dyn Fixture) {
@@ -221,98 +205,6 @@ pub async fn an_outcome_that_changes_nothing_changes_no_session(fixture: &dyn Fi
     crawl.again().await;
     assert!(matches!(crawl.try_one(late).await, Err(Rejection::Stale { .. })));
     assert_eq!(read(&crawl, pool, "s").await, before);
-}
-
-pub async fn what_was_reserved_and_not_reported_counts_as_used_when_the_pool_is_opened_again(fixture: &dyn Fixture) {
-    let crawl = Crawl::new(fixture).await;
-    let pool = open(&crawl).await.id;
-    create(&crawl, pool, &session("s"), 10).await;
-    create(&crawl, pool, &with_uses("last", 10), 10).await;
-    crawl.apply(with(crawl.of_crawl(Effects::default()), delta(pool, "s", 2, UseMark::Bad))).await;
-    assert_eq!(read(&crawl, pool, "s").await.uses.used(), 1);
-    let opened = open(&crawl).await;
-    assert_eq!(opened.id, pool);
-    // The other one is used up by that.
-    assert_eq!(opened.sessions.len(), 1);
-    assert_eq!((&opened.sessions[0].uses, opened.sessions[0].reserved), (&UseLog::settled(10, 1.0), 10));
-    assert_eq!(read(&crawl, pool, "last").await.unusable(NOW), Some(Unusable::UsedUp { max: 10 }));
-    // An outcome that comes after all is not counted twice, and its mark is not lost.
-    crawl.apply(with(crawl.of_crawl(Effects::default()), delta(pool, "s", 1, UseMark::Bad))).await;
-    assert_eq!(read(&crawl, pool, "s").await.uses, UseLog::settled(10, 2.0));
-    assert_eq!(crawl.store.reserve_uses(user(&crawl, pool), &id("s"), 5).await.expect("an answer"), Some(range(11, 15)));
-}
-
-pub async fn a_kill_between_reserving_and_committing_forgets_no_use(fixture: &dyn Fixture) {
-    if !fixture.keeps() {
-        return;
-    }
-    let mut begun = 0;
-    for round in 0.. {
-        let crawl = Crawl::open(fixture.open().await, spec("main")).await;
-        let opened = open(&crawl).await;
-        if round == 0 {
-            assert_eq!(create(&crawl, opened.id, &with_uses("s", 12), 5).await, Some(range(1, 5)));
-            begun = 5;
-        } else if let Some(session) = opened.sessions.first() {
-            assert_eq!((session.uses.used(), session.reserved), (begun, begun));
-            let range = crawl.store.reserve_uses(user(&crawl, opened.id), &id("s"), 5).await.expect("an answer").expect("uses");
-            assert_eq!(range.first.0, begun + 1);
-            begun = range.last.0;
-        } else {
-            break;
-        }
-        // Some of them are reported, and then the process is killed.
-        let mut reported = delta(opened.id, "s", begun - 1, UseMark::Good);
-        reported.cookies = vec![cookie("a", &begun.to_string(), i64::from(begun), begun)];
-        crawl.apply(with(crawl.of_crawl(Effects::default()), reported)).await;
-        drop(crawl);
-    }
-    assert_eq!(begun, 12);
-    let crawl = Crawl::open(fixture.open().await, spec("main")).await;
-    let pool = open(&crawl).await.id;
-    let session = read(&crawl, pool, "s").await;
-    assert_eq!((session.uses.used(), session.cookies), (12, vec![cookie("a", "12", 12, 12)]));
-}
-
-pub async fn uses_that_were_not_begun_are_taken_back(fixture: &dyn Fixture) {
-    let crawl = Crawl::new(fixture).await;
-    let pool = open(&crawl).await.id;
-    create(&crawl, pool, &session("s"), 10).await;
-    create(&crawl, pool, &session("t"), 10).await;
-    crawl.apply(with(crawl.of_crawl(Effects::default()), delta(pool, "s", 1, UseMark::Good))).await;
-    let unused = [(id("s"), range(3, 10)), (id("s"), range(2, 2)), (id("t"), range(2, 9)), (id("gone"), range(1, 9))];
-    crawl.store.return_uses(user(&crawl, pool), &unused).await.expect("taken back");
-    // Behind those of `t` one was begun: they are lost.
-    let opened = open(&crawl).await;
-    let used: Vec<_> = opened.sessions.iter().map(|session| (session.uses.used(), session.reserved)).collect();
-    assert_eq!(used, [(1, 1), (10, 10)]);
-    // What counted as used by now is nobody's to give back.
-    crawl.store.return_uses(user(&crawl, pool), &[(id("t"), range(8, 10))]).await.expect("an answer");
-    assert_eq!(read(&crawl, pool, "t").await.reserved, 10);
-    assert_eq!(crawl.store.reserve_uses(user(&crawl, pool), &id("s"), 2).await.expect("an answer"), Some(range(2, 3)));
-}
-
-pub async fn whoever_lost_the_crawl_changes_nothing_in_its_pool(fixture: &dyn Fixture) {
-    let mut crawl = Crawl::new(fixture).await;
-    let pool = open(&crawl).await.id;
-    create(&crawl, pool, &session("s"), 10).await;
-    create(&crawl, pool, &with_uses("over", 1), 1).await;
-    let old = user(&crawl, pool);
-    crawl.again().await;
-    open(&crawl).await;
-    let before = crawl.store.sessions(pool).await.expect("sessions");
-    let unused = [(id("s"), range(10, 10))];
-    let refused = [
-        crawl.store.create_session(old, &session("t"), 1, NOW).await.map(drop),
-        crawl.store.reserve_uses(old, &id("s"), 1).await.map(drop),
-        crawl.store.return_uses(old, &unused).await,
-        crawl.store.purge_sessions(old, NOW, 0, 9).await.map(drop),
-    ];
-    assert!(refused.iter().all(|answer| matches!(answer, Err(StoreError::Stale))), "{refused:?}");
-    assert_eq!(crawl.store.sessions(pool).await.expect("sessions"), before);
-    // Its successor may do all of that.
-    assert_eq!(crawl.store.purge_sessions(user(&crawl, pool), NOW, 0, 9).await.expect("an answer"), 1);
-    assert_eq!(crawl.store.reserve_uses(user(&crawl, pool), &id("s"), 1).await.expect("an answer"), Some(range(11, 11)));
 }
 
 async fn beside(store: &Arc<dyn Store>, crawler: &str) -> Crawl {

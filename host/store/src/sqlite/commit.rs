@@ -4,9 +4,9 @@
 //! what it saw of the state, what it would do to it) is asked in the check, so that nothing has to be undone but when the engine itself refuses
 //! a value, which is as good as never. So a group is applied without savepoints, each of which would copy every page that its outcome
 //! touches; if the engine does refuse something, all of the group is undone, and done once more with a savepoint for each
-//! outcome ([`Guard`]). What a group counts, and what it does to sites, is added up and written once at its end. The order
-//! of the checks is the order in which [`Rejection`] lists them: whoever lost the lease learns nothing else.
+//! outcome ([`Guard`]). What a group counts, and what it does to sites, is added up and written once at its end.
 
+use super::check::{Checked, Deed};
 use super::datasets::Origin;
 use super::errors::Happened;
 use super::known::Fact;
@@ -14,12 +14,11 @@ use super::notes::Notes;
 use super::requests::Subject;
 use super::sites::Touched;
 use super::trouble::Done;
-use super::{counters, crawls, errors, events, requests, sessions, state};
+use super::{counters, crawls, errors, events, requests, session_endings, sessions};
 use crate::ErrorsOf;
 use nephila_model::{
     Applied, AppliedVerdict, CommitLimits, CommitResult, Counter, CrawlId, EventId, FailureReason, Group, Heard, KvValue,
-    Outcome, Rejection, RequestId, SessionDelta, Shard, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey,
-    Verdict,
+    Outcome, Rejection, RequestId, SessionDelta, SkipReason, StatsDelta, Subject as Decides, Timestamp, UniqueKey, Verdict,
 };
 use rusqlite::Connection;
 use std::collections::HashSet;
@@ -56,9 +55,9 @@ pub(super) struct Commit<'a> {
     /// Keys that this transaction has accepted: no note of them is taken before it is committed.
     pub(super) fresh: HashSet<UniqueKey>,
     pub(super) crawl: crawls::Standing,
-    limits: CommitLimits,
-    items: u64,
-    ended: u64,
+    pub(super) limits: CommitLimits,
+    pub(super) items: u64,
+    pub(super) ended: u64,
     pub(super) last_id: i64,
     turn: i64,
     pub(super) now: Timestamp,
@@ -76,24 +75,6 @@ pub(super) struct Change {
     pub(super) fresh: Vec<UniqueKey>,
     learnt: Vec<Fact>,
     ended: u64,
-}
-
-/// An outcome that may be applied.
-struct Checked<'a> {
-    deed: Deed<'a>,
-    state: state::Plan,
-    /// What the attempt's session comes to; `None` if it used none, or one that is there no more.
-    session: Option<sessions::Plan>,
-}
-
-enum Deed<'a> {
-    /// The crawl as a whole wants something done.
-    Crawl,
-    Finish,
-    Event(Heard),
-    Decide(Subject, &'a Verdict),
-    /// It was handled, but its page has been handled under another address.
-    SkipDuplicate(Subject, &'a Url),
 }
 
 impl<'a> Commit<'a> {
@@ -168,9 +149,15 @@ impl<'a> Commit<'a> {
         let Some(SessionDelta { pool, session, number, mark, retired, .. }) = &outcome.session else { return Ok(()) };
         let delta = SessionDelta { mark: *mark, retired: *retired, ..SessionDelta::of_use(*pool, session.clone(), *number) };
         match sessions::plan(self.connection, self.crawl.id, &delta, self.now)? {
-            sessions::Found::Here(plan) => plan.write(self.connection, &delta),
+            sessions::Found::Here(plan) => self.write_session(&plan, &delta).map(drop),
             sessions::Found::Gone | sessions::Found::NotOurs => Ok(()),
         }
+    }
+
+    // Says how many events came of it: that the session is over, if so, is told with what ended it.
+    fn write_session(&self, plan: &sessions::Plan, delta: &SessionDelta) -> Done<u64> {
+        plan.write(self.connection, delta)?;
+        if plan.ends() { session_endings::tell(self.connection, &self.crawl, [delta.session.as_str()]) } else { Ok(0) }
     }
 
     fn run(&self, sql: &str) -> Done<()> {
@@ -189,77 +176,6 @@ impl<'a> Commit<'a> {
         self.crawl.finish_done |= outcome.subject == Decides::Finish;
     }
 
-    fn check<'o>(&self, outcome: &'o Outcome) -> Done<Result<Checked<'o>, Rejection>> {
-        let lease = outcome.lease;
-        if lease.epoch != self.crawl.epoch {
-            let (held, current) = (lease.epoch.0, self.crawl.epoch.0);
-            return Ok(Err(Rejection::Stale { shard: lease.shard.number(), held, current }));
-        }
-        let mut deed = match (outcome.subject, &outcome.verdict) {
-            (Decides::Finish | Decides::Crawl | Decides::Event(_), Some(_)) => {
-                return Ok(Err(malformed("only a request has a verdict")));
-            }
-            (Decides::Finish | Decides::Crawl | Decides::Event(_), None) if lease.shard != Shard::CRAWL => {
-                return Ok(Err(malformed("the crawl's own outcomes need the lease on the crawl itself")));
-            }
-            // It may come often, and nothing would tell the items of one time from those of another.
-            (Decides::Crawl, None) if !outcome.effects.items.is_empty() => return Ok(Err(malformed("an item needs a page"))),
-            (Decides::Crawl, None) => Deed::Crawl,
-            (Decides::Finish, None) => Deed::Finish,
-            (Decides::Event(heard), None) => Deed::Event(heard),
-            (Decides::Request(_), None) => return Ok(Err(malformed("a request needs a verdict"))),
-            // A row that has moved to a site of another shard since is no longer this claim's.
-            (Decides::Request(id), Some(verdict)) => match requests::pending(self.connection, self.crawl.id, id)? {
-                Some(subject) if subject.shard == lease.shard.number() => Deed::Decide(subject, verdict),
-                _ => return Ok(Err(Rejection::Decided)),
-            },
-        };
-        if matches!(deed, Deed::Finish) && self.crawl.finish_done {
-            return Ok(Err(Rejection::Decided));
-        }
-        if let Deed::Event(Heard::Stored(event)) = deed
-            && !events::waits(self.connection, self.crawl.id, event)?
-        {
-            return Ok(Err(Rejection::Decided));
-        }
-        let reached = |limit: Option<u64>, count| limit.is_some_and(|limit| count >= limit);
-        let full = reached(self.limits.max_items, self.items) || reached(self.limits.max_requests, self.ended);
-        // The finish comes when nothing is left to defer, and an event would come again for ever.
-        if full && !matches!(deed, Deed::Crawl | Deed::Finish | Deed::Event(_)) {
-            return Ok(Err(Rejection::Deferred));
-        }
-        let (crawler, effects) = (self.crawl.crawler_id.as_str(), &outcome.effects);
-        if let Some(what) = state::changed_since(self.connection, crawler, &effects.state_reads)? {
-            return Ok(Err(Rejection::StateConflict { what }));
-        }
-        if let Deed::Decide(subject, Verdict::Handled { final_key, final_url, .. }) = deed {
-            let taken = requests::final_taken_before(self.connection, self.crawl.id, &subject, final_key)?;
-            deed = match &outcome.verdict {
-                Some(verdict) if !taken => Deed::Decide(subject, verdict),
-                _ => Deed::SkipDuplicate(subject, final_url),
-            };
-        }
-        let writes = match deed {
-            Deed::Crawl | Deed::Finish | Deed::Event(_) | Deed::Decide(_, Verdict::Handled { .. } | Verdict::Failed { .. }) => {
-                effects.state_ops.as_slice()
-            }
-            _ => &[],
-        };
-        let state = match state::plan(self.connection, crawler, writes, self.crawl.max_state_value)? {
-            Ok(state) => state,
-            Err(error) => return Ok(Err(Rejection::State(error))),
-        };
-        let session = match &outcome.session {
-            None => None,
-            Some(delta) => match sessions::plan(self.connection, self.crawl.id, delta, self.now)? {
-                sessions::Found::Here(plan) => Some(*plan),
-                sessions::Found::Gone => None,
-                sessions::Found::NotOurs => return Ok(Err(malformed("the session is of a pool that is not this crawl's"))),
-            },
-        };
-        Ok(Ok(Checked { deed, state, session }))
-    }
-
     fn apply(&mut self, outcome: &Outcome, checked: Checked<'_>, change: &mut Change) -> Done<Applied> {
         let mut applied = Applied {
             verdict: AppliedVerdict::AsGiven,
@@ -270,6 +186,7 @@ impl<'a> Commit<'a> {
             default_items: 0,
             events: 0,
             session_ended: None,
+            sessions: Vec::new(),
         };
         let Checked { deed, state, session } = checked;
         count_what_the_caller_knows(&outcome.stats, &deed, &mut change.stats);
@@ -317,7 +234,7 @@ impl<'a> Commit<'a> {
         }
         // Whatever the verdict: the use has happened.
         if let (Some(session), Some(delta)) = (session, &outcome.session) {
-            session.write(self.connection, delta)?;
+            applied.events += self.write_session(&session, delta)?;
             applied.session_ended = session.ended();
         }
         Ok(applied)
@@ -394,10 +311,6 @@ impl Change {
         self.stats.add(Counter::EndedAfterRetries(subject.retry_count), 1);
         self.ended += 1;
     }
-}
-
-fn malformed(words: &str) -> Rejection {
-    Rejection::Engine(words.to_owned())
 }
 
 // What says how many requests stand where is counted here alone, so that the counts can never disagree with the rows.

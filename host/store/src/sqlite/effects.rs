@@ -5,7 +5,7 @@ use super::datasets::{self, Origin};
 use super::known::Recall;
 use super::requests::Seen;
 use super::trouble::Done;
-use super::{crawls, events, key_values, requests, state};
+use super::{crawls, events, key_values, requests, sessions, state};
 use nephila_model::{Applied, Counter, DatasetName, Effects, NewRequest, RequestId};
 
 impl Commit<'_> {
@@ -32,6 +32,10 @@ impl Commit<'_> {
                 }
                 DatasetName::Named(name) => change.stats.add(Counter::ItemsOf(name.clone()), count),
             }
+        }
+        for added in &effects.sessions {
+            sessions::add(self.connection, added)?;
+            applied.sessions.push((*added.record).clone());
         }
         applied.events = events::emit(self.connection, self.crawl.id, &effects.events, self.now)?;
         key_values::write(self.connection, self.crawl.id, &effects.key_values)?;

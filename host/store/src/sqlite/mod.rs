@@ -5,6 +5,7 @@
 //! looked at with `sqlite3`. What it costs: one writer, and one machine. The same code over a database in memory is
 //! [`crate::MemoryStore`].
 
+mod check;
 mod commit;
 mod counters;
 mod crawls;
@@ -21,6 +22,7 @@ mod requests;
 mod rows;
 mod schema;
 mod session_cookies;
+mod session_endings;
 mod sessions;
 mod sinks;
 mod sites;

@@ -318,15 +318,9 @@ impl<T: Backed> Store for T {
         self.rows().write("open a session pool", move |rows| sessions::open(rows, crawl, &place, now)).await
     }
 
-    async fn create_session(
-        &self,
-        user: PoolUser,
-        session: &SessionRecord,
-        uses: u32,
-        now: Timestamp,
-    ) -> Result<SessionCreated, StoreError> {
+    async fn create_session(&self, user: PoolUser, session: &SessionRecord, uses: u32) -> Result<SessionCreated, StoreError> {
         let session = session.clone();
-        self.rows().write("write a session", move |rows| sessions::create(rows, user, &session, uses, now)).await
+        self.rows().write("write a session", move |rows| sessions::create(rows, user, &session, uses)).await
     }
 
     async fn reserve_uses(&self, user: PoolUser, session: &SessionId, uses: u32) -> Result<Option<UseRange>, StoreError> {
@@ -346,6 +340,10 @@ impl<T: Backed> Store for T {
 
     async fn sessions(&self, pool: PoolId) -> Result<Vec<SessionRecord>, StoreError> {
         self.rows().read("read sessions", move |rows| sessions::all(rows, pool)).await
+    }
+
+    async fn end_aged_sessions(&self, user: PoolUser, now: Timestamp, limit: usize) -> Result<usize, StoreError> {
+        self.rows().write("end sessions that are too old", move |rows| sessions::end_aged(rows, user, now, limit)).await
     }
 
     async fn purge_sessions(&self, user: PoolUser, now: Timestamp, keep: usize, limit: usize) -> Result<usize, StoreError> {

@@ -5,15 +5,16 @@
 //! have reached its site. What an attempt did comes with its outcome, as a delta, and is worked out from the row as it is then: nobody
 //! ever writes a session as a whole.
 //!
-//! `over` says that a session will not be used again. It follows from the rest of its row; it is kept for the indexes, so that what is
-//! over costs those that are in use nothing (S6), and is taken away in pieces (S9).
+//! `over` says that a session will not be used again. It follows from the rest of its row and from the time, and once it is said it stays so; it
+//! is kept for the indexes, so that what is over costs those that are in use nothing (S6), and is taken away in pieces (S9). Whoever says
+//! it first tells of it (`session_endings`).
 
-use super::session_cookies;
 use super::trouble::{Done, Trouble};
+use super::{crawls, session_cookies, session_endings};
 use crate::{OpenedPool, PoolUser, SessionCreated, StoreError};
 use nephila_model::{
-    CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings, Timestamp,
-    Unusable, UseLog, UseNumber, UseRange, Written,
+    AddedSession, CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings,
+    Timestamp, Unusable, UseLog, UseNumber, UseRange, Written,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -23,18 +24,15 @@ const REMOVED_AT_A_TIME: usize = 4;
 
 /// The columns of a session as [`read`] takes them.
 const COLUMNS: &str = "s.name, s.created_at, s.expires_at, s.max_uses, s.max_error_score, s.error_score_decrement,
-    s.blocked_status_codes, s.reserved, s.settled, s.score, s.open_uses, s.retired, s.user_data, s.user_data_by, s.proxy, s.proxy_by, s.id";
-
-/// What has reached its age, and is not over yet.
-pub(crate) const AGED: &str =
-    "SELECT id FROM sessions WHERE pool = ?1 AND over = 0 AND expires_at <= ?2 ORDER BY expires_at LIMIT ?3";
+    s.blocked_status_codes, s.reserved, s.settled, s.score, s.open_uses, s.retired, s.user_data, s.user_data_by, s.proxy, s.proxy_by, s.id,
+    s.over";
 
 /// What is over, but for the newest.
 pub(crate) const OVER: &str = "SELECT id FROM sessions WHERE pool = ?1 AND over = 1 ORDER BY id DESC LIMIT ?2 OFFSET ?3";
 
 /// See [`crate::Store::open_pool`].
 pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Done<OpenedPool> {
-    super::crawls::standing(connection, crawl)?;
+    let crawl_row = crawls::standing(connection, crawl)?;
     let (scope, store) = match &place.store {
         KvStoreName::Default => (crawl.0, ""),
         KvStoreName::Named(name) => (0, name.as_str()),
@@ -48,12 +46,15 @@ pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, n
             connection.prepare_cached(make)?.insert(params![scope, store, place.key])?
         }
     });
-    expire(connection, id, now, usize::MAX)?;
+    session_endings::end_aged(connection, &crawl_row, id, now, usize::MAX)?;
     let mut sessions = Vec::new();
     for mut stored in select(connection, "WHERE s.pool = ?1 AND s.over = 0 ORDER BY s.id", id)? {
         if stored.record.uses.used() < stored.record.reserved {
             stored.record.settle();
             stored.write(connection)?;
+            if stored.ends() {
+                session_endings::tell(connection, &crawl_row, [stored.record.id.as_str()])?;
+            }
         }
         if !is_over(&stored.record) {
             stored.record.cookies = session_cookies::all(connection, stored.row)?;
@@ -64,18 +65,44 @@ pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, n
 }
 
 /// See [`crate::Store::create_session`].
-pub(crate) fn create(
-    connection: &Connection,
-    user: PoolUser,
-    record: &SessionRecord,
-    uses: u32,
-    now: Timestamp,
-) -> Done<SessionCreated> {
+pub(crate) fn create(connection: &Connection, user: PoolUser, record: &SessionRecord, uses: u32) -> Done<SessionCreated> {
     let pool = checked(connection, user)?;
     if find(connection, pool, &record.id)?.is_some() {
         return Ok(SessionCreated::NameTaken);
     }
-    take_away(connection, pool, now, KEPT, REMOVED_AT_A_TIME)?;
+    take_away(connection, pool, KEPT, REMOVED_AT_A_TIME)?;
+    let mut stored = insert(connection, pool, record)?;
+    let range = stored.reserve(uses);
+    stored.write(connection)?;
+    Ok(SessionCreated::Made(range))
+}
+
+/// What a commit finds of a session that it is to add.
+pub(crate) enum Addition {
+    /// It can be added.
+    Possible,
+    /// There is one of its name.
+    NameTaken,
+    /// Its pool is none of this crawl's.
+    NotOurs,
+}
+
+/// Whether a session can be added, without writing.
+pub(crate) fn look(connection: &Connection, crawl: CrawlId, added: &AddedSession) -> Done<Addition> {
+    if !may_use(connection, crawl, added.pool)? {
+        return Ok(Addition::NotOurs);
+    }
+    let is_taken = find(connection, added.pool, &added.record.id)?.is_some();
+    Ok(if is_taken { Addition::NameTaken } else { Addition::Possible })
+}
+
+/// Adds a session; it has no use reserved.
+pub(crate) fn add(connection: &Connection, added: &AddedSession) -> Done<()> {
+    take_away(connection, added.pool, KEPT, REMOVED_AT_A_TIME)?;
+    insert(connection, added.pool, &added.record)?.write(connection)
+}
+
+fn insert(connection: &Connection, pool: PoolId, record: &SessionRecord) -> Done<Stored> {
     let insert = "INSERT INTO sessions (pool, name, created_at, expires_at, max_uses, max_error_score, error_score_decrement,
         blocked_status_codes, reserved, settled, score, open_uses, retired, over, user_data, user_data_by, proxy, proxy_by)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, '', 0, 0, '{}', 0, NULL, 0)";
@@ -92,16 +119,14 @@ pub(crate) fn create(
         codes,
     ])?;
     session_cookies::apply(connection, row, &record.cookies)?;
-    let mut stored = Stored { row, record: record.clone() };
-    let range = stored.reserve(uses);
-    stored.write(connection)?;
-    Ok(SessionCreated::Made(range))
+    Ok(Stored { row, record: record.clone(), was_over: false })
 }
 
 /// See [`crate::Store::reserve_uses`].
 pub(crate) fn reserve(connection: &Connection, user: PoolUser, id: &SessionId, uses: u32) -> Done<Option<UseRange>> {
     let pool = checked(connection, user)?;
-    let Some(mut stored) = find(connection, pool, id)?.filter(|stored| !is_over(&stored.record)) else { return Ok(None) };
+    let found = find(connection, pool, id)?.filter(|stored| !stored.was_over && !is_over(&stored.record));
+    let Some(mut stored) = found else { return Ok(None) };
     let range = stored.reserve(uses);
     stored.write(connection)?;
     Ok(range)
@@ -160,13 +185,19 @@ pub(crate) fn pools(connection: &Connection, crawl: CrawlId) -> Done<Vec<(PoolPl
     Ok(pools)
 }
 
-/// See [`crate::Store::purge_sessions`].
-pub(crate) fn purge(connection: &Connection, user: PoolUser, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
-    take_away(connection, checked(connection, user)?, now, keep, limit)
+/// See [`crate::Store::end_aged_sessions`].
+pub(crate) fn end_aged(connection: &Connection, user: PoolUser, now: Timestamp, limit: usize) -> Done<usize> {
+    let pool = checked(connection, user)?;
+    session_endings::end_aged(connection, &crawls::standing(connection, user.crawl)?, pool, now, limit)
 }
 
-fn take_away(connection: &Connection, pool: PoolId, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
-    expire(connection, pool, now, limit)?;
+/// See [`crate::Store::purge_sessions`].
+pub(crate) fn purge(connection: &Connection, user: PoolUser, now: Timestamp, keep: usize, limit: usize) -> Done<usize> {
+    end_aged(connection, user, now, limit)?;
+    take_away(connection, user.pool, keep, limit)
+}
+
+fn take_away(connection: &Connection, pool: PoolId, keep: usize, limit: usize) -> Done<usize> {
     let mut statement = connection.prepare_cached(OVER)?;
     let (limit, keep) = (super::sql_limit(limit), super::sql_limit(keep));
     let rows = statement.query_map(params![pool.0, limit, keep], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
@@ -175,13 +206,6 @@ fn take_away(connection: &Connection, pool: PoolId, now: Timestamp, keep: usize,
         session_cookies::remove(connection, *row)?;
     }
     Ok(rows.len())
-}
-
-// What has reached its age is over.
-fn expire(connection: &Connection, pool: PoolId, now: Timestamp, limit: usize) -> Done<()> {
-    let update = format!("UPDATE sessions SET over = 1 WHERE id IN ({AGED})");
-    connection.prepare_cached(&update)?.execute(params![pool.0, now.as_millis(), super::sql_limit(limit)])?;
-    Ok(())
 }
 
 /// What a commit finds of a session.
@@ -221,12 +245,18 @@ impl Plan {
         self.stored.write(connection)?;
         session_cookies::apply(connection, self.stored.row, &delta.cookies)
     }
+
+    /// Whether the session is over by it, and was not before.
+    pub(crate) fn ends(&self) -> bool {
+        self.stored.ends()
+    }
 }
 
 /// A session with its row; without its cookies unless they were asked for.
 struct Stored {
     row: i64,
     record: SessionRecord,
+    was_over: bool,
 }
 
 impl Stored {
@@ -235,6 +265,10 @@ impl Stored {
         let after = before.saturating_add(uses).min(self.record.settings.max_uses).max(before);
         self.record.reserved = after;
         (after > before).then_some(UseRange { first: UseNumber(before + 1), last: UseNumber(after) })
+    }
+
+    fn ends(&self) -> bool {
+        !self.was_over && is_over(&self.record)
     }
 
     // What may change of it.
@@ -250,7 +284,7 @@ impl Stored {
             score,
             open,
             record.retired,
-            is_over(record),
+            self.was_over || is_over(record),
             record.user_data.value,
             record.user_data.by.0,
             record.proxy.value.as_ref().map(ProxyId::as_str),
@@ -267,7 +301,7 @@ fn is_over(record: &SessionRecord) -> bool {
 
 // The pool, if the user may change it. Whoever lost the lease learns nothing else.
 fn checked(connection: &Connection, user: PoolUser) -> Done<PoolId> {
-    if super::crawls::standing(connection, user.crawl)?.epoch != user.lease.epoch {
+    if crawls::standing(connection, user.crawl)?.epoch != user.lease.epoch {
         return Err(StoreError::Stale.into());
     }
     if may_use(connection, user.crawl, user.pool)? { Ok(user.pool) } else { Err(StoreError::NoPool(user.pool.0).into()) }
@@ -324,5 +358,5 @@ fn read(row: &Row<'_>) -> Done<Stored> {
         proxy: Written { value: proxy, by: UseNumber(row.get(15)?) },
         cookies: Vec::new(),
     };
-    Ok(Stored { row: row.get(16)?, record })
+    Ok(Stored { row: row.get(16)?, record, was_over: row.get(17)? })
 }

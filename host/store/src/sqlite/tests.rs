@@ -122,7 +122,7 @@ fn claims_and_wakings_seek_in_the_indexes_made_for_them() {
         (sites::READY_BY_TURN, 2, "sites_by_turn"),
         (super::datasets::SLICE, 3, "items_by_dataset"),
         (super::events::WAITING, 3, "events_by_crawl"),
-        (super::sessions::AGED, 3, "sessions_by_age"),
+        (super::session_endings::AGED, 3, "sessions_by_age"),
         (super::sessions::OVER, 3, "sessions_over"),
     ] {
         let plan = plan(&connection, query, parameters);

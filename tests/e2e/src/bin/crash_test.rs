@@ -3,14 +3,17 @@
 //! Each crawl of the bookshop (failures that heal, failures that do not, redirects on and off the site, some of which converge) is killed up to
 //! six times and resumed by the same command until it is done. Its statistics and its output must equal those of an undisturbed crawl. Half
 //! as many crawls again are stopped by SIGTERM, and then nothing at all may be fetched twice.
+//!
+//! Every second crawl is one of the plugin `ledger` with sessions, at a site that blocks some of them: beside the same comparison, what it noted in its
+//! items and in the state, the statistics, and the uses and scores of the sessions must balance.
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
-use nephila_e2e::{Crawl, Ended, plugin, sorted_lines};
+use nephila_e2e::{Crawl, Ended, balance, plugin, sorted_lines, test_plugin};
 use nephila_site::{Running, Site, SiteConfig, Switches};
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Kills of one crawl at most.
@@ -27,149 +30,228 @@ struct Options {
     seed: u64,
 }
 
+/// What is crawled with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Redirects of all kinds, without sessions.
+    Books,
+    /// Sessions and state.
+    Ledger,
+}
+
+/// A site with the crawl that it gets, and what that comes to when nobody disturbs it.
+struct Course {
+    kind: Kind,
+    site: Running,
+    scratch: PathBuf,
+    hops: u64,
+    usual: Duration,
+    truth: Truth,
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let options = Options::parse();
-    let site = Site::start(SiteConfig::bookshop().with(switches())).await?;
-    let hops = site.plan().iter().map(|page| page.hops as u64 + u64::from(page.meta_refresh)).max().unwrap_or(0);
     // Kept when the test fails, so that the job can be looked at.
     let scratch = tempfile::tempdir()?.keep();
     println!("jobs and outputs are in {}", scratch.display());
     let mut random = Random(options.seed);
-
     let begun = Instant::now();
-    let truth = Truth::of(&undisturbed(&site, &scratch)?, &scratch.join("undisturbed.jsonl"))?;
-    let usual = begun.elapsed();
-    println!("undisturbed: {} in {:.1} s; up to {hops} hops", truth.summary(), usual.as_secs_f64());
+    let courses = [Course::new(Kind::Books, &scratch).await?, Course::new(Kind::Ledger, &scratch).await?];
 
-    let (mut killed, mut crawls) = (0, 0);
-    while killed < options.points {
-        crawls += 1;
-        let most = KILLS_A_CRAWL.min(options.points - killed);
-        let kills = disturbed(&site, &scratch, &truth, Signal::SIGKILL, most, usual, hops, &mut random)
-            .with_context(|| format!("crawl {crawls}, SIGKILL, --seed {}", options.seed))?;
-        killed += kills;
-        println!("crawl {crawls}: {kills} kills, all equal ({killed} of {})", options.points);
-    }
-    let (mut stopped, wanted) = (0, options.points.div_ceil(4));
-    while stopped < wanted {
-        crawls += 1;
-        let most = KILLS_A_CRAWL.min(wanted - stopped);
-        let stops = disturbed(&site, &scratch, &truth, Signal::SIGTERM, most, usual, hops, &mut random)
-            .with_context(|| format!("crawl {crawls}, SIGTERM, --seed {}", options.seed))?;
-        stopped += stops;
-        println!("crawl {crawls}: {stops} stops by SIGTERM, all equal, nothing fetched twice ({stopped} of {wanted})");
+    let wanted = [(Signal::SIGKILL, options.points), (Signal::SIGTERM, options.points.div_ceil(4))];
+    let mut crawls = 0;
+    for (signal, points) in wanted {
+        let mut done = 0;
+        while done < points {
+            let course = &courses[crawls % courses.len()];
+            crawls += 1;
+            let most = KILLS_A_CRAWL.min(points - done);
+            let signals = course
+                .disturbed(signal, most, &mut random)
+                .with_context(|| format!("crawl {crawls} ({}), {signal}, --seed {}", course.kind.plugin(), options.seed))?;
+            done += signals;
+            println!("crawl {crawls} ({}): {signals} × {signal}, all equal ({done} of {points})", course.kind.plugin());
+        }
     }
     std::fs::remove_dir_all(&scratch)?;
-    println!("crash test passed: {killed} kills and {stopped} stops in {crawls} crawls, {:.0} s", begun.elapsed().as_secs_f64());
+    let [(_, kills), (_, stops)] = wanted;
+    println!("crash test passed: {kills} kills and {stops} stops in {crawls} crawls, {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn switches() -> Switches {
-    // Every hundredth book never heals.
-    let never = nephila_site::books(Switches::default().seed).into_iter().step_by(100).map(|book| (book.path, 500)).collect();
-    Switches {
-        fail_ratio: 0.1,
-        heal_after: 2,
-        redirect_ratio: 0.2,
-        off_site_redirects: true,
-        converge_ratio: 0.2,
-        meta_refresh_ratio: 0.05,
-        latency_ms: 2,
-        status: never,
-        ..Switches::default()
-    }
-}
-
-fn command(site: &Running, folder: &Path, name: &str) -> Result<Crawl> {
-    // A page that fails twice may redirect to one that fails twice more: six retries are within which both heal, whoever asks first.
-    let retries = ["--set", "max-retries=6", "--set", "retry-delay=20ms", "--set", "max-retry-delay=100ms"];
-    let arguments = ["run", "--delay", "0", "--json", "--allow-private"].into_iter().chain(retries);
-    let (job, output) = (folder.join(name), folder.join(format!("{name}.jsonl")));
-    Ok(Crawl::new(folder, arguments).with([plugin("books")?.as_os_str(), site.url().as_ref()]).with([
-        "--job".as_ref(),
-        job.as_os_str(),
-        "-o".as_ref(),
-        output.as_os_str(),
-    ]))
-}
-
-fn undisturbed(site: &Running, folder: &Path) -> Result<Ended> {
-    site.reset();
-    command(site, folder, "undisturbed")?.run()?.expect_code(0)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the parameters of one experiment, used once")]
-fn disturbed(
-    site: &Running,
-    folder: &Path,
-    truth: &Truth,
-    signal: Signal,
-    most: u64,
-    usual: Duration,
-    hops: u64,
-    random: &mut Random,
-) -> Result<u64> {
-    let name = "disturbed";
-    let (job, output) = (folder.join(name), folder.join(format!("{name}.jsonl")));
-    site.reset();
-    let command = command(site, folder, name)?;
-    let mut kills = 0;
-    let mut done = None;
-    while kills < most && done.is_none() {
-        // Early, so that a crawl can be killed many times before it is done.
-        let after = usual.mul_f64(random.share() * 0.6);
-        let ended = command.run_until(after, signal)?;
-        match (ended.code, signal) {
-            (Some(0), _) => done = Some(ended),
-            (None, Signal::SIGKILL) => kills += 1,
-            (Some(3), Signal::SIGTERM) => kills += 1,
-            // Before the handler was installed, SIGTERM ends the process like SIGKILL.
-            (None, Signal::SIGTERM) => {}
-            _ => bail!("unexpected end {:?}: {}", ended.code, ended.stderr),
+impl Kind {
+    const fn plugin(self) -> &'static str {
+        match self {
+            Self::Books => "books",
+            Self::Ledger => "ledger",
         }
     }
-    let ended = match done {
-        Some(ended) => ended,
-        None => command.run()?.expect_code(0)?,
-    };
-    let found = Truth::of(&ended, &output)?;
-    ensure!(found == *truth, "it differs from the undisturbed crawl:\n{}\n{}", found.summary(), truth.difference(&found));
-    let fetches = ended.json()?["fetches"].as_u64().context("no count of fetches")?;
-    let seen = site.stats().requests;
-    let allowed = match signal {
-        Signal::SIGKILL => fetches + kills * CONCURRENCY * (hops + 1),
-        _ => fetches,
-    };
-    ensure!(seen >= fetches && seen <= allowed, "the site saw {seen} requests; {fetches} were committed, {allowed} are allowed");
-    // The same command again finds nothing to do.
-    let again = command.run()?.expect_code(0)?;
-    ensure!(Truth::of(&again, &output)? == *truth, "running the finished job again changed it");
-    std::fs::remove_dir_all(&job)?;
-    std::fs::remove_file(&output)?;
-    Ok(kills)
+
+    fn switches(self) -> Switches {
+        // Every hundredth book never heals.
+        let never = nephila_site::books(Switches::default().seed).into_iter().step_by(100).map(|book| (book.path, 500)).collect();
+        let faults = Switches { fail_ratio: 0.1, heal_after: 2, latency_ms: 2, status: never, ..Switches::default() };
+        match self {
+            Self::Books => Switches {
+                redirect_ratio: 0.2,
+                off_site_redirects: true,
+                converge_ratio: 0.2,
+                meta_refresh_ratio: 0.05,
+                ..faults
+            },
+            Self::Ledger => Switches { visitors: true, block_every: Some(30), ..faults },
+        }
+    }
+
+    fn settings(self) -> &'static [&'static str] {
+        // A page that fails twice may redirect to one that fails twice more: six retries are within which both heal, whoever asks first.
+        const RETRIES: [&str; 6] = ["--set", "max-retries=6", "--set", "retry-delay=20ms", "--set", "max-retry-delay=100ms"];
+        const SESSIONS: [&str; 16] = [
+            "--set",
+            "max-retries=6",
+            "--set",
+            "retry-delay=20ms",
+            "--set",
+            "max-retry-delay=100ms",
+            "--set",
+            "session-pool=yes",
+            "--set",
+            "session-max-pool-size=12",
+            "--set",
+            "session-max-uses=20",
+            "--set",
+            "session-max-error-score=6",
+            "--set",
+            "session-error-score-decrement=0",
+        ];
+        match self {
+            Self::Books => &RETRIES,
+            Self::Ledger => &SESSIONS,
+        }
+    }
+
+    fn file(self) -> Result<PathBuf> {
+        match self {
+            Self::Books => plugin("books"),
+            Self::Ledger => test_plugin("ledger"),
+        }
+    }
+}
+
+impl Course {
+    async fn new(kind: Kind, scratch: &Path) -> Result<Self> {
+        let site = Site::start(SiteConfig::bookshop().with(kind.switches())).await?;
+        let hops = site.plan().iter().map(|page| page.hops as u64 + u64::from(page.meta_refresh)).max().unwrap_or(0);
+        let (truth, usual) = (Truth::default(), Duration::ZERO);
+        let mut course = Self { kind, site, scratch: scratch.to_owned(), hops, usual, truth };
+        let begun = Instant::now();
+        let ended = course.command("undisturbed")?.run()?.expect_code(0)?;
+        course.usual = begun.elapsed();
+        course.truth = course.check(&ended, "undisturbed").context("the undisturbed crawl")?;
+        let (summary, seconds) = (course.truth.summary(), course.usual.as_secs_f64());
+        println!("{} undisturbed: {summary} in {seconds:.1} s; up to {hops} hops", kind.plugin());
+        Ok(course)
+    }
+
+    fn files(&self, name: &str) -> (PathBuf, PathBuf) {
+        let of = |suffix: &str| self.scratch.join(format!("{}-{name}{suffix}", self.kind.plugin()));
+        (of(""), of(".jsonl"))
+    }
+
+    fn command(&self, name: &str) -> Result<Crawl> {
+        let (job, output) = self.files(name);
+        Ok(Crawl::new(&self.scratch, ["run", "--delay", "0", "--json", "--allow-private"])
+            .with(self.kind.settings())
+            .with([self.kind.file()?.as_os_str(), self.site.url().as_ref()])
+            .with(["--job".as_ref(), job.as_os_str(), "-o".as_ref(), output.as_os_str()]))
+    }
+
+    // What it came to; in itself it must balance.
+    fn check(&self, ended: &Ended, name: &str) -> Result<Truth> {
+        let (job, output) = self.files(name);
+        if self.kind == Kind::Ledger {
+            balance(&job, &output, ended, &self.site.gate().by_visitor)?;
+        }
+        Truth::of(self.kind, ended, &output)
+    }
+
+    fn disturbed(&self, signal: Signal, most: u64, random: &mut Random) -> Result<u64> {
+        let name = "disturbed";
+        self.site.reset();
+        let command = self.command(name)?;
+        let mut kills = 0;
+        let mut done = None;
+        while kills < most && done.is_none() {
+            // Early, so that a crawl can be killed many times before it is done.
+            let after = self.usual.mul_f64(random.share() * 0.6);
+            let ended = command.run_until(after, signal)?;
+            match (ended.code, signal) {
+                (Some(0), _) => done = Some(ended),
+                (None, Signal::SIGKILL) => kills += 1,
+                (Some(3), Signal::SIGTERM) => kills += 1,
+                // Before the handler was installed, SIGTERM ends the process like SIGKILL.
+                (None, Signal::SIGTERM) => {}
+                _ => bail!("unexpected end {:?}: {}", ended.code, ended.stderr),
+            }
+        }
+        let ended = match done {
+            Some(ended) => ended,
+            None => command.run()?.expect_code(0)?,
+        };
+        let (found, truth) = (self.check(&ended, name)?, &self.truth);
+        ensure!(found == *truth, "it differs from the undisturbed crawl:\n{}\n{}", found.summary(), truth.difference(&found));
+        let fetches = ended.json()?["fetches"].as_u64().context("no count of fetches")?;
+        let seen = self.site.stats().requests;
+        let allowed = match signal {
+            Signal::SIGKILL => fetches + kills * CONCURRENCY * (self.hops + 1),
+            _ => fetches,
+        };
+        ensure!(
+            seen >= fetches && seen <= allowed,
+            "the site saw {seen} requests; {fetches} were committed, {allowed} are allowed"
+        );
+        // The same command again finds nothing to do.
+        let again = command.run()?.expect_code(0)?;
+        ensure!(self.check(&again, name)? == *truth, "running the finished job again changed it");
+        let (job, output) = self.files(name);
+        std::fs::remove_dir_all(&job)?;
+        std::fs::remove_file(&output)?;
+        Ok(kills)
+    }
 }
 
 /// What must be the same however often a crawl was killed.
-#[derive(PartialEq)]
+#[derive(PartialEq, Default)]
 struct Truth {
     numbers: Vec<(&'static str, Value)>,
     lines: Vec<String>,
 }
 
 impl Truth {
-    fn of(ended: &Ended, output: &Path) -> Result<Self> {
+    fn of(kind: Kind, ended: &Ended, output: &Path) -> Result<Self> {
         let json = ended.json()?;
-        let names =
-            ["status", "requestsTotal", "requestsPending", "requestsFinished", "requestsFailed", "requestsSkipped", "items"];
-        let numbers = names.map(|name| (name, json[name].clone())).to_vec();
+        let names = ["status", "requestsTotal", "requestsPending", "requestsFinished", "requestsFailed", "requestsSkipped"];
+        let mut numbers = names.map(|name| (name, json[name].clone())).to_vec();
         let lines = sorted_lines(output)?;
         if let Some(twice) = lines.windows(2).find(|pair| pair[0] == pair[1]) {
             bail!("this line stands twice in the output: {}", twice[0]);
         }
-        for line in &lines {
-            serde_json::from_str::<Value>(line).with_context(|| format!("a broken line: {line}"))?;
-        }
+        let items = lines.iter().map(|line| serde_json::from_str(line).with_context(|| format!("a broken line: {line}")));
+        let items: Vec<Value> = items.collect::<Result<_>>()?;
+        let lines = match kind {
+            Kind::Books => {
+                numbers.push(("items", json["items"].clone()));
+                lines
+            }
+            // Which session had a page, and at which attempt, is another each time.
+            Kind::Ledger => {
+                let pages = items.iter().filter_map(|item| item["page"].as_str().or(item["gave up"].as_str()));
+                let mut pages: Vec<String> = pages.map(str::to_owned).collect();
+                pages.sort();
+                pages
+            }
+        };
         Ok(Self { numbers, lines })
     }
 
