@@ -23,6 +23,13 @@ const METADATA_ENDING: &str = ".__metadata__.json";
 /// What Python's `quote` leaves as it is.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b'-').remove(b'~');
 
+/// What people put into a folder before the first run, with any ending (Crawlee: `INPUT_KEY`).
+pub(crate) const INPUT: &str = "INPUT";
+
+/// What the keys of records begin with that a crawl writes. The statistics twice: Crawlee for JavaScript has them under the second one.
+const OF_CRAWLS: [&str; 5] =
+    ["CRAWLEE_STATE_", "__CRAWLER_STATISTICS_", "SDK_CRAWLER_STATISTICS_", "__RQ_STATE_", "ERROR_SNAPSHOT_"];
+
 /// The key of a record: anything that fits into a file's name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey(String);
@@ -74,6 +81,13 @@ impl RecordKey {
     #[must_use]
     pub fn queue_state(id: &CrawlerId) -> Self {
         Self(format!("__RQ_STATE_{id}"))
+    }
+
+    /// Whether a crawl has records of its own under this key, whatever its id: its input, with any ending, its state, its statistics, the order of its
+    /// queue, the pages of its errors. Their shapes are Crawlee's, so nothing else may be kept there.
+    #[must_use]
+    pub fn is_a_crawls_own(&self) -> bool {
+        self.0.split('.').next() == Some(INPUT) || OF_CRAWLS.iter().any(|prefix| self.0.starts_with(prefix))
     }
 
     /// The key as text.
@@ -164,5 +178,18 @@ mod tests {
         }
         let id = CrawlerId::new("books").unwrap();
         assert_eq!(RecordKey::statistics(&id).as_str(), "__CRAWLER_STATISTICS_books");
+    }
+
+    #[test]
+    fn the_keys_under_which_a_crawl_writes_are_known() {
+        let id = CrawlerId::new("books").unwrap();
+        let snapshot = RecordKey::new(nephila_model::error_snapshot_key("status")).unwrap();
+        for key in [RecordKey::state(&id), RecordKey::statistics(&id), RecordKey::queue_state(&id), snapshot] {
+            assert!(key.is_a_crawls_own(), "{key}");
+        }
+        assert!(RecordKey::new("INPUT").unwrap().is_a_crawls_own() && RecordKey::new("INPUT.json").unwrap().is_a_crawls_own());
+        for key in [RecordKey::session_pool(), RecordKey::new("INPUTS").unwrap(), RecordKey::new("visitors").unwrap()] {
+            assert!(!key.is_a_crawls_own(), "{key}");
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! creation and all records of other keys stay as they are.
 
 use crate::folder::{Folder, Part};
-use crate::key::STORE_METADATA;
+use crate::key::{INPUT, STORE_METADATA};
 use crate::metadata::{RecordMetadata, StoreMetadata};
 use crate::{CrawleeError, KeyValueReader, MediaType, RecordKey, StoreName};
 use nephila_model::Timestamp;
@@ -16,9 +16,6 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-
-/// What people put into a folder before the first run, with any ending (Crawlee: `INPUT_KEY`).
-const INPUT: &str = "INPUT";
 
 /// A key-value store's folder, to be written. Shared by as many threads as like to; they write one record at a time.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 
 mod hearing;
 mod outcome;
+mod wants;
 
 use self::hearing::Hearing;
 use crate::line::Line;

@@ -5,6 +5,7 @@
 
 mod claiming;
 mod ending;
+mod taking;
 mod telling;
 
 use self::claiming::wait_for_session_began;
@@ -14,9 +15,8 @@ use crate::committer::Commits;
 use crate::control::{Progress, StopOrder};
 use crate::flights::{Flight, FlightEvent, Flights};
 use crate::frontier::Frontier;
-use crate::landing::{CameTo, Landing};
 use crate::line::Line;
-use crate::listening::{Listening, News};
+use crate::listening::Listening;
 use crate::persistence::Persistence;
 use crate::profile_log::ProfileLog;
 use crate::progress::Meter;
@@ -325,73 +325,6 @@ impl Run {
             Ok(Ok(_)) => self.take_failure(),
             Ok(Err(rejection)) => tracing::debug!(%rejection, "the panicked visit had been decided"),
             Err(error) => self.end(FinishReason::StoreFailed(error.to_string())),
-        }
-    }
-
-    fn take_landing(&mut self, flight: &Flight, landing: Landing) {
-        match landing {
-            Landing::Committed { applied, came_to, stop } => {
-                match came_to {
-                    CameTo::Handled => {
-                        self.ended += 1;
-                        self.pool.completed(flight.began.elapsed());
-                    }
-                    CameTo::Failed => self.take_failure(),
-                    CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
-                    CameTo::SetAside | CameTo::Moved => {}
-                }
-                self.take_applied(*applied);
-                if let Some(reason) = stop {
-                    self.end(FinishReason::StoppedByPlugin(reason));
-                }
-                self.look_at_limits();
-            }
-            Landing::Deferred => {
-                // It may have ended its session, which is told.
-                self.listening.nudge();
-                self.in_hand = InHand::Dropped;
-                self.look_at_limits();
-            }
-            Landing::Dropped => {}
-            Landing::Stale => self.end(FinishReason::TakenOver),
-            Landing::Lost(error) => {
-                self.in_hand = InHand::Dropped;
-                self.end(FinishReason::StoreFailed(error.to_string()));
-            }
-        }
-    }
-
-    fn take_applied(&mut self, mut applied: Applied) {
-        self.items += applied.default_items;
-        if applied.items > 0 {
-            self.items_sender.send_modify(|items| *items += applied.items);
-        }
-        if applied.events > 0 {
-            self.listening.nudge();
-        }
-        if let Some(sessions) = &self.line.sessions {
-            sessions.adopt(std::mem::take(&mut applied.sessions));
-        }
-        self.frontier.take_in(applied);
-    }
-
-    fn take_news(&mut self, news: News) {
-        match news {
-            News::Applied { applied, stop } => {
-                self.take_applied(*applied);
-                if let Some(reason) = stop {
-                    self.end(FinishReason::StoppedByPlugin(reason));
-                }
-                self.look_at_limits();
-            }
-            // The loop looks again whether it is at rest.
-            News::Idle => {}
-            News::Stale => self.end(FinishReason::TakenOver),
-            News::Lost(error) => self.end(FinishReason::StoreFailed(error.to_string())),
-            News::Gone => {
-                let gone = "what hears events has ended before the crawl; this is a defect, please report it";
-                self.end(FinishReason::StoreFailed(gone.to_owned()));
-            }
         }
     }
 }

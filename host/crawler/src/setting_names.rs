@@ -183,10 +183,28 @@ mod tests {
             ("session-max-error-score", "0"),
             ("session-error-score-decrement", "inf"),
             ("session-store", "a/b"),
+            ("session-store", ".."),
+            ("session-key", "."),
             ("session-reuse", "some"),
         ] {
             assert!(settings.set(name, bad).is_err(), "{name} {bad}");
         }
+        for (name, bad, words) in [
+            ("session-max-age", "0", "leaves no time"),
+            ("session-max-age", "0.9ms", "no whole millisecond"),
+            ("session-max-uses", "70000", "from 1 to 65,536"),
+            ("session-max-pool-size", "65537", "from 1 to 65,536"),
+            ("session-store", "default", "`none`"),
+            ("session-key", "INPUT", "take another"),
+            ("session-key", "CRAWLEE_STATE_books", "take another"),
+            ("session-key", "__CRAWLER_STATISTICS_books", "take another"),
+            ("session-key", "ERROR_SNAPSHOT_0123", "take another"),
+        ] {
+            let refused = settings.set(name, bad).expect_err(bad).to_string();
+            assert!(refused.contains(words) && refused.contains(name), "{refused}");
+        }
+        settings.set("session-max-age", "1ms").expect("as short as can be");
+        settings.set("session-key", "visitors").expect("a key");
         for (name, value) in [("session-store", "shared"), ("max-session-rotations", "11"), ("session-max-pool-size", "1001")] {
             settings.set_by_manifest(name, value).expect_err(name);
             settings.set(name, value).expect("the operator may");

@@ -26,7 +26,7 @@ fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
 fn positive(value: &str) -> Result<usize, String> {
     match number(value)? {
         0 => Err("is too small".to_owned()),
-        n if n > 65_536 => Err("is more than 65536".to_owned()),
+        n if n > 65_536 => Err("is more than 65,536".to_owned()),
         n => Ok(n),
     }
 }
@@ -50,6 +50,7 @@ fn shown(duration: Duration) -> String {
     format!("{}", duration.as_secs_f64())
 }
 
+const POSITIVE: &str = "a whole number from 1 to 65,536";
 const TIME: &str = "seconds, or a number with ms, s, m, h or d";
 const SIZE: &str = "bytes, or a number with KB, MB or GB (powers of 1,024)";
 const COUNT: &str = "a whole number, or none";

@@ -14,6 +14,7 @@ mod report;
 mod resources;
 mod run;
 mod runs;
+mod sessions;
 mod signals;
 mod status;
 mod stores;

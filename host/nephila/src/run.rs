@@ -6,11 +6,11 @@ use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
 use crate::voice::{note, put};
-use crate::{happenings, outputs, plugins, progress_line, resources, runs, signals, voice};
+use crate::{happenings, outputs, plugins, progress_line, resources, runs, sessions, signals, voice};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
-    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, MANIFEST_MEMORY, Sessions, StopOrder, Stopper,
-    all_settings, note_late_steps, out_of_patience, run as crawl,
+    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, MANIFEST_MEMORY, StopOrder, Stopper, all_settings,
+    note_late_steps, out_of_patience, run as crawl,
 };
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
 use nephila_model::{CrawlerId, NewRequest, Profile, Shard, Timestamp, parse_target};
@@ -50,7 +50,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
         let (least, most) = (settings.min_concurrency, settings.concurrency);
         bail!("min-concurrency is {least}, and concurrency (-c) only {most}; lower the one or raise the other");
     }
-    check_sessions(&settings, &plugin)?;
+    sessions::check(&settings, &plugin)?;
     let crawler_id = crawler_id(&options, &plugin)?;
     let fetcher = Fetcher::new(fetch_config(&settings, &starts, &options))?;
     let starts = start_requests(starts, &plugin, &settings)?;
@@ -64,12 +64,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     // On a refusal the store is dropped, not closed: closing would fold the log of a job that was killed, and nothing may change.
     let (opened, outputs) = open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await?;
     announce(&options, &opened, &place);
-    if settings.sessions.used == Sessions::None && plugin.entry_points().sessions {
-        let name = plugin.name();
-        note!(
-            "plugin {name} makes sessions (its entry point `sessions`), and session-pool is off; give --set session-pool=yes to use them"
-        );
-    }
+    sessions::say_if_unused(&settings, &plugin);
     let lease = opened.leases.of(Shard::CRAWL);
     if let Err(error) = runs::prune(plugin.name()) {
         tracing::warn!("{error:#}");
@@ -204,21 +199,6 @@ fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Res
         }
     }
     Ok(())
-}
-
-// What makes sessions says what they are: the limits, or the plugin.
-fn check_sessions(settings: &CrawlSettings, plugin: &Plugin) -> Result<()> {
-    let sessions = &settings.sessions;
-    if sessions.used == Sessions::None {
-        return Ok(());
-    }
-    if plugin.entry_points().sessions && sessions.has_limits() {
-        bail!(
-            "plugin {} makes its sessions itself (its entry point `sessions`), and limits of sessions were given too; leave out session-max-age, session-max-uses, session-max-error-score, session-error-score-decrement and session-blocked-statuses, or give session-pool=no",
-            plugin.name()
-        );
-    }
-    Ok(sessions.pool(Vec::new()).check()?)
 }
 
 fn crawler_id(options: &RunOptions, plugin: &Plugin) -> Result<CrawlerId> {

@@ -75,3 +75,51 @@ impl SessionPool {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReuseStrategy;
+    use crate::given::{Given, NOW, id, uses};
+
+    #[test]
+    fn a_session_is_added_once_and_only_if_it_may_be_used() {
+        let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(7));
+        let asked = |name: Option<&str>, user_data: &str| Addition {
+            id: name.map(id),
+            user_data: user_data.to_owned(),
+            set_cookies: vec![
+                (Url::parse("http://a.example/in").expect("a URL"), "a=1; Path=/".to_owned()),
+                (Url::parse("http://b.example/").expect("a URL"), "c=2; Domain=a.example".to_owned()),
+            ],
+        };
+        given.take().give_back();
+        // Over the pool's size too.
+        let added = given.pool.prepare(asked(Some("mine"), "{\"of\":1}"), NOW).expect("it can be added");
+        assert_eq!(given.pool.counts(NOW).sessions, 1, "nothing has changed yet");
+        let record = *added.record;
+        assert_eq!((record.settings.max_uses, record.reserved, record.user_data.value.as_str()), (7, 0, "{\"of\":1}"));
+        assert!(given.ledger.create(&record, 0).is_none());
+        assert!(given.pool.adopt(record.clone(), NOW) && !given.pool.adopt(record.clone(), NOW));
+        let taken = given.bound(&id("mine")).expect("it is there");
+        let url = Url::parse("http://a.example/").expect("a URL");
+        assert_eq!((taken.number(), taken.cookie_header(&url, NOW).as_deref()), (UseNumber(1), Some("a=1")));
+        drop(taken);
+        assert!(matches!(given.pool.prepare(asked(Some("mine"), "{}"), NOW), Err(AddError::Duplicate { .. })));
+        assert!(matches!(given.pool.prepare(asked(Some("odd"), "1"), NOW), Err(AddError::Invalid { .. })));
+        assert!(!given.pool.adopt(SessionRecord { retired: true, ..SessionRecord::new(id("old"), uses(1), NOW) }, NOW));
+        let unnamed = given.pool.prepare(asked(None, "{}"), NOW).expect("it can be added");
+        assert_eq!(unnamed.record.id.as_str().len(), 10);
+        assert_eq!(given.pool.counts(NOW).sessions, 2);
+    }
+
+    #[test]
+    fn additions_come_to_an_end() {
+        let given = Given::small(ReuseStrategy::Random, 1, uses(7));
+        for number in 0..10_000 {
+            assert!(given.pool.adopt(SessionRecord::new(id(&number.to_string()), uses(7), NOW), NOW));
+        }
+        let one_more = Addition { id: None, user_data: "{}".to_owned(), set_cookies: Vec::new() };
+        assert_eq!(given.pool.prepare(one_more, NOW), Err(AddError::Full { most: 10_000 }));
+    }
+}

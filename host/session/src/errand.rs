@@ -59,12 +59,13 @@ impl Creation {
         self.uses
     }
 
-    /// It is written, with these uses: the first of them is the caller's. `None` if others were quicker: then ask the pool again.
+    /// It is written, with these uses: the first of them is the caller's, also if the session has reached its age by now, since a new one
+    /// would do no better where it takes longer to make one than it lives. `None` if there are no uses: then ask the pool again.
     #[must_use]
-    pub fn made(self, range: Option<UseRange>, now: Timestamp) -> Option<SessionUse> {
-        let id = self.record.id.clone();
-        let pool = self.arrive(range, now)?;
-        pool.begin(&id, now)
+    pub fn made(mut self, range: Option<UseRange>, now: Timestamp) -> Option<SessionUse> {
+        let (pool, id) = (self.place.0.take()?, self.record.id.clone());
+        let number = pool.with(|roster| roster.arrive_in_use(*self.record, range, now))?;
+        Some(SessionUse::new(pool, id, number))
     }
 
     /// The store has a session of its name already, so that it does not come. `Ok`: the pool had made the name up; ask it again.
@@ -76,12 +77,6 @@ impl Creation {
             NamedBy::Pool => Ok(()),
             NamedBy::Others => Err(AddError::Duplicate { id: self.record.id.clone() }),
         }
-    }
-
-    fn arrive(mut self, range: Option<UseRange>, now: Timestamp) -> Option<SessionPool> {
-        let pool = self.place.0.take()?;
-        pool.with(|roster| roster.arrive(*self.record, range, now));
-        Some(pool)
     }
 }
 

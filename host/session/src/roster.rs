@@ -165,6 +165,13 @@ impl Roster {
         self.enlist(&id);
     }
 
+    /// The same, for whoever had it made: gives the first use, however old the session is by now.
+    pub(crate) fn arrive_in_use(&mut self, record: SessionRecord, range: Option<UseRange>, now: Timestamp) -> Option<UseNumber> {
+        let id = record.id.clone();
+        self.arrive(record, range, now);
+        self.entries.get_mut(&id)?.take()
+    }
+
     /// A session has more uses; `None`: the store has none for it any more.
     pub(crate) fn granted(&mut self, id: &SessionId, range: Option<UseRange>) {
         let Some(entry) = self.entries.get_mut(id) else { return };

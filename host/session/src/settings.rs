@@ -164,8 +164,9 @@ impl PoolSettings {
 /// [`InvalidSetting`]: the first one that cannot be.
 pub fn check_session(settings: &SessionSettings) -> Result<(), InvalidSetting> {
     let SessionSettings { max_age, max_uses, max_error_score, error_score_decrement, blocked_status_codes } = settings;
-    if max_age.is_zero() {
-        return Err(out_of_range("max-age", format_args!("{max_age:?}"), "more than 0"));
+    // It is kept in milliseconds: of less nothing would be left.
+    if max_age.as_millis() == 0 {
+        return Err(out_of_range("max-age", format_args!("{max_age:?}"), "1 ms or more"));
     }
     if *max_uses == 0 {
         return Err(out_of_range("max-uses", max_uses, "at least 1"));
@@ -231,6 +232,7 @@ mod tests {
         let good = SessionSettings::default;
         for (name, settings) in [
             ("max-age", SessionSettings { max_age: Duration::ZERO, ..good() }),
+            ("max-age", SessionSettings { max_age: Duration::from_micros(999), ..good() }),
             ("max-uses", SessionSettings { max_uses: 0, ..good() }),
             ("max-error-score", SessionSettings { max_error_score: 0.0, ..good() }),
             ("max-error-score", SessionSettings { max_error_score: f64::NAN, ..good() }),

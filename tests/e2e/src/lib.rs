@@ -7,6 +7,7 @@ mod crawl;
 mod files;
 mod ledger;
 pub mod reach;
+pub mod sessions;
 
 pub use crawl::{Crawl, Ended};
 pub use files::{binary, lines, plugin, sorted_lines, test_plugin};

@@ -5,13 +5,14 @@
 //! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store, and after some
 //! tries the listener hears nothing more: the next start finds what it has not heard.
 
-use super::outcome::{Committed, Then, commit};
+use super::outcome::{Called, Committed, Faulty, Then, commit};
+use super::wants::{Passing, Wants, comes_again};
 use super::{AtWork, Doing, Late, News, ON_ITS_WAY, Order, Pages, Sides};
 use crate::conclude::count_call;
 use crate::line::Line;
 use crate::visit::Suspicion;
-use nephila_events::{Event, EventName, Listener as Told, Subscription};
-use nephila_model::{CrawlerId, Effects, EventId, Heard, Lease, StatsDelta, Timestamp};
+use nephila_events::Event;
+use nephila_model::{Effects, EventId, Heard, Lease, StatsDelta, Timestamp};
 use nephila_plugin::{CallFailure, Listener, ListenerEvent};
 use nephila_store::{LeftBehind, StoreError, StoredEvent};
 use std::collections::{BTreeSet, VecDeque};
@@ -52,17 +53,13 @@ enum Ears {
     Deaf,
 }
 
-/// A host's own event, and whom to tell that it was heard.
-type Passing = (Event, oneshot::Sender<()>);
-
 pub(super) struct Hearing {
     line: Arc<Line>,
     lease: Lease,
     news: mpsc::Sender<News>,
     listener: Listener,
-    hears: BTreeSet<String>,
-    registered: Option<Subscription>,
-    passing: (mpsc::Sender<Passing>, mpsc::Receiver<Passing>),
+    wants: Wants,
+    passing: mpsc::Receiver<Passing>,
     began: Timestamp,
     passed: u64,
     /// Read from the store and not heard yet.
@@ -86,14 +83,14 @@ pub(super) struct Hearing {
 impl Hearing {
     pub(super) fn new(line: Arc<Line>, lease: Lease, left: LeftBehind, Sides { news, working, pages }: Sides) -> Self {
         let listener = line.plugin.listener(Arc::clone(&line.call_settings));
-        let (hears, registered, passing) = (BTreeSet::new(), None, mpsc::channel(1));
+        let (sender, passing) = mpsc::channel(1);
+        let wants = Wants::new(line.bulletin.events().clone(), line.plugin.name(), sender);
         Self {
             line,
             lease,
             news,
             listener,
-            hears,
-            registered,
+            wants,
             passing,
             began: Timestamp::now(),
             passed: 0,
@@ -157,7 +154,7 @@ impl Hearing {
                     None => Then::End,
                 },
                 // One of these between two of the store's, so that a backlog holds up none of them.
-                Some((event, done)) = self.passing.1.recv(), if hears => {
+                Some((event, done)) = self.passing.recv(), if hears => {
                     self.note(AtWork::Yes);
                     let then = self.pass(event).await;
                     let _ = done.send(());
@@ -176,7 +173,7 @@ impl Hearing {
             self.phase = Phase::Closing;
         }
         self.hear_the_rest().await;
-        self.unregister();
+        self.wants.end(&self.working);
         self.phase = Phase::Closing;
         for event in events {
             self.note(AtWork::Yes);
@@ -203,58 +200,12 @@ impl Hearing {
     // Asks the plugin what it wants to hear.
     async fn subscribe(&mut self) {
         match self.listener.subscriptions().await {
-            Ok(hears) => self.hear_these(hears),
+            Ok(hears) => self.wants.set(hears, &self.working),
             Err(failure) => {
                 tracing::warn!(plugin = self.line.plugin.name(), error = %failure, "the listener did not say what it wants to hear");
-                self.hear_these(BTreeSet::new());
+                self.wants.set(BTreeSet::new(), &self.working);
             }
         }
-    }
-
-    // Has the event manager tell the host's own among them. A plugin's and the ends of sessions come from the store, and the crawl's beginning and end from the
-    // run loop, so that none is missed.
-    fn hear_these(&mut self, hears: BTreeSet<String>) {
-        let of_host = |names: &BTreeSet<String>| -> BTreeSet<EventName> {
-            let names = names.iter().filter_map(|name| name.parse().ok());
-            names.filter(is_of_manager).collect()
-        };
-        let (before, now) = (of_host(&self.hears), of_host(&hears));
-        let gone: Vec<EventName> = before.difference(&now).cloned().collect();
-        let new: Vec<EventName> = now.difference(&before).cloned().collect();
-        self.hears = hears;
-        let events = self.line.bulletin.events();
-        if !new.is_empty() {
-            let registered = match self.registered.take() {
-                Some(subscription) => events.also_on(new, subscription.id()).map(|()| subscription),
-                None => events.on(new, self.told()),
-            };
-            match registered {
-                Ok(subscription) => self.registered = Some(subscription),
-                Err(error) => tracing::warn!(%error, "the listener does not hear the host's own events"),
-            }
-        }
-        if let (Some(subscription), false) = (&self.registered, gone.is_empty()) {
-            events.off(gone, Some(subscription.id()));
-            if now.is_empty() {
-                self.registered = None;
-            }
-        }
-        self.working.send_modify(|doing| doing.registered.clone_from(&self.registered));
-    }
-
-    fn told(&self) -> Told {
-        let passing = self.passing.0.clone();
-        let told = Told::new(move |event: Event| {
-            let passing = passing.clone();
-            async move {
-                let (done, heard) = oneshot::channel();
-                // An error means that the crawl has ended.
-                if passing.send((event, done)).await.is_ok() {
-                    let _ = heard.await;
-                }
-            }
-        });
-        told.named(format!("plugin {}", self.line.plugin.name()))
     }
 
     // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so. What comes
@@ -262,9 +213,8 @@ impl Hearing {
     async fn hear_the_rest(&mut self) {
         let mut last = Instant::now();
         loop {
-            let stats = self.registered.as_ref().map(Subscription::stats).unwrap_or_default();
-            let waiting = stats.waiting + stats.handling;
-            let passing = tokio::time::timeout(REST, self.passing.1.recv()).await;
+            let waiting = self.wants.on_their_way();
+            let passing = tokio::time::timeout(REST, self.passing.recv()).await;
             match passing {
                 Ok(Some((event, done))) if comes_again(&event) => {
                     let _ = done.send(());
@@ -283,14 +233,6 @@ impl Hearing {
                 Err(_) if waiting == 0 => return,
                 Err(_) => {}
             }
-        }
-    }
-
-    fn unregister(&mut self) {
-        if let Some(subscription) = self.registered.take() {
-            let names: Vec<EventName> = self.hears.iter().filter_map(|name| name.parse().ok()).filter(is_of_manager).collect();
-            self.line.bulletin.events().off(names, Some(subscription.id()));
-            self.working.send_modify(|doing| doing.registered = None);
         }
     }
 
@@ -316,8 +258,7 @@ impl Hearing {
     }
 
     async fn pass(&mut self, event: Event) -> Then {
-        let name = event.name().to_string();
-        if !self.hears.contains(&name) || crawler_of(&event).is_some_and(|crawler| *crawler != *self.line.bulletin.crawler()) {
+        if !self.wants.has(&event, self.line.bulletin.crawler()) {
             return Then::GoOn;
         }
         // One that needs longer for it than until the next comes would keep the crawl from its end.
@@ -326,14 +267,15 @@ impl Hearing {
         }
         self.passed += 1;
         let id = format!("p{}-{}", self.began.as_millis(), self.passed);
-        let event = ListenerEvent { id, name, payload: event.payload().to_string(), created_at: Timestamp::now() };
+        let (name, payload) = (event.name().to_string(), event.payload().to_string());
+        let event = ListenerEvent { id, name, payload, created_at: Timestamp::now() };
         self.hear(&event, Heard::Passing).await
     }
 
     async fn hear(&mut self, event: &ListenerEvent, heard: Heard) -> Then {
         let line = Arc::clone(&self.line);
         for time in 1..=TIMES {
-            let before = self.hears.clone();
+            let before = self.wants.names().clone();
             let committed = {
                 // Not beside a suspect, which is handled alone (S10).
                 let _handling = match (heard, self.suspicion) {
@@ -372,7 +314,7 @@ impl Hearing {
                 }
                 Committed::Conflict => {
                     self.listener.renew(before.clone());
-                    self.hear_these(before);
+                    self.wants.set(before, &self.working);
                 }
             }
         }
@@ -397,8 +339,8 @@ impl Hearing {
             "the host was at fault each time that an event was to be heard; the listener hears nothing more, and the next start of the crawl \
              has it hear what waits"
         );
-        self.unregister();
-        self.hears.clear();
+        self.wants.end(&self.working);
+        self.wants.set(BTreeSet::new(), &self.working);
         (self.ears, self.may_wait) = (Ears::Deaf, false);
     }
 
@@ -423,8 +365,8 @@ impl Hearing {
             effects.events.clear();
         }
         match heard.hears {
-            Some(hears) if hears == self.hears => {}
-            Some(hears) => self.hear_these(hears),
+            Some(hears) if hears == *self.wants.names() => {}
+            Some(hears) => self.wants.set(hears, &self.working),
             // Its instance is gone, and with it what it wanted.
             None => self.subscribe().await,
         }
@@ -439,48 +381,12 @@ impl Hearing {
 
 impl Drop for Hearing {
     fn drop(&mut self) {
-        self.unregister();
+        self.wants.end(&self.working);
     }
 }
 
 async fn pause_until(at: Option<Instant>) {
     if let Some(at) = at {
         tokio::time::sleep_until(at.into()).await;
-    }
-}
-
-const fn is_of_manager(name: &EventName) -> bool {
-    !matches!(name, EventName::Named(_) | EventName::SessionRetired | EventName::CrawlStarted | EventName::CrawlFinished)
-}
-
-/// Whether an event comes by the clock, whatever happens.
-const fn comes_again(event: &Event) -> bool {
-    matches!(event, Event::SystemInfo(_) | Event::CrawlerStatus { .. } | Event::PersistState { is_migrating: false })
-}
-
-/// What a call came to.
-struct Called {
-    effects: Effects,
-    stats: StatsDelta,
-    faulty: Faulty,
-}
-
-/// Whose fault it is that a call failed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Faulty {
-    Nobody,
-    Plugin,
-    Host,
-}
-
-/// Whose crawl an event is about, if it is about one: a plugin hears nothing of the others that share its process.
-const fn crawler_of(event: &Event) -> Option<&CrawlerId> {
-    match event {
-        Event::CrawlerStatus { crawler_id, .. }
-        | Event::SessionRetired { crawler_id, .. }
-        | Event::CrawlStarted { crawler_id }
-        | Event::CrawlFinished { crawler_id, .. }
-        | Event::RequestFailed { crawler_id, .. } => Some(crawler_id),
-        _ => None,
     }
 }

@@ -1,22 +1,18 @@
 //! Settings of a crawl as a whole: what goes when, how often, for how long.
 
-use super::{COUNT, Setting, TIME, number, optional, positive, shown, some_time, unless_none};
+use super::{COUNT, POSITIVE, Setting, TIME, number, optional, positive, shown, some_time, unless_none};
 use crate::settings::{ErrorSnapshots, PowerLoss, WhenFailed, WhenIdle};
 use crate::units::duration;
 use nephila_model::SiteBy;
 use nephila_store::CrawlOrder;
 
 pub(super) const TABLE: &[Setting] = &[
-    setting!(
-        "concurrency",
-        "a whole number from 1",
-        "Requests in flight at most (`-c`).",
-        |s, v| s.concurrency = positive(v)?,
-        |s| s.concurrency.to_string()
-    ),
+    setting!("concurrency", POSITIVE, "Requests in flight at most (`-c`).", |s, v| s.concurrency = positive(v)?, |s| s
+        .concurrency
+        .to_string()),
     setting!(
         "min-concurrency",
-        "a whole number from 1",
+        POSITIVE,
         "Requests in flight at least, whatever the load; not above concurrency (Crawlee: minConcurrency).",
         |s, v| s.min_concurrency = positive(v)?,
         |s| s.min_concurrency.to_string()

@@ -1,6 +1,6 @@
 //! Settings of fetches.
 
-use super::{SIZE, Setting, TIME, positive, shown, some_time};
+use super::{POSITIVE, SIZE, Setting, TIME, positive, shown, some_time};
 use crate::units::duration;
 use crate::units::size;
 
@@ -34,7 +34,7 @@ pub(super) const TABLE: &[Setting] = &[
     ),
     setting!(
         "max-sockets",
-        "a whole number from 1",
+        POSITIVE,
         "Requests in flight at most, slow ones included.",
         |s, v| s.max_sockets = positive(v)?,
         |s| s.max_sockets.to_string()

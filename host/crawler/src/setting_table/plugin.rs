@@ -1,6 +1,6 @@
 //! Settings of what a plugin may spend.
 
-use super::{SIZE, Setting, TIME, positive, shown, some_time};
+use super::{POSITIVE, SIZE, Setting, TIME, positive, shown, some_time};
 use crate::units::size;
 
 pub(super) const TABLE: &[Setting] = &[
@@ -27,7 +27,7 @@ pub(super) const TABLE: &[Setting] = &[
     ),
     setting!(
         "plugin-reuse",
-        "a whole number from 1",
+        POSITIVE,
         "Calls that one sandbox serves; 1 is a fresh sandbox for every page.",
         |s, v| s.plugin_reuse = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?,
         |s| s.plugin_reuse.to_string()

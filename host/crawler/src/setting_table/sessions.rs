@@ -1,11 +1,13 @@
 //! Settings of sessions.
 
-use super::{Setting, TIME, number, optional, positive, shown, some_time, unless_none};
+use super::{POSITIVE, Setting, TIME, number, optional, positive, shown, some_time, unless_none};
 use crate::session_settings::Sessions;
+use nephila_crawlee::RecordKey;
 use nephila_model::KvStoreName;
 use nephila_page::SelectorCache;
 use nephila_session::{ReuseStrategy, Sharing, TextRule};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Bytes of a text by which pages are told.
 const LONGEST_TEXT: usize = 200;
@@ -28,7 +30,7 @@ pub(super) const TABLE: &[Setting] = &[
     ),
     setting!(
         "session-max-pool-size",
-        "a whole number from 1",
+        POSITIVE,
         "Usable sessions at once at most (Crawlee: maxPoolSize).",
         |s, v| s.sessions.max_pool_size = positive(v)?,
         |s| s.sessions.max_pool_size.to_string()
@@ -37,12 +39,12 @@ pub(super) const TABLE: &[Setting] = &[
         "session-max-age",
         TIME,
         "How long a session lives, through pauses too (Crawlee: maxAgeSecs).",
-        |s, v| s.sessions.limits.max_age = some_time(v)?,
+        |s, v| s.sessions.limits.max_age = age(v)?,
         |s| shown(s.sessions.limits.max_age)
     ),
     setting!(
         "session-max-uses",
-        "a whole number from 1",
+        POSITIVE,
         "Requests of a session at most, the redirects of each included (Crawlee: maxUsageCount).",
         |s, v| s.sessions.limits.max_uses = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?,
         |s| s.sessions.limits.max_uses.to_string()
@@ -132,8 +134,8 @@ pub(super) const TABLE: &[Setting] = &[
     setting!(
         "session-store",
         "the name of a key-value store, or none",
-        "Where the pool is kept: with a name all crawls of the store share it (Crawlee: persistStateKeyValueStoreId).",
-        |s, v| s.sessions.place.store = match unless_none(v, store_name)? {
+        "Where the pool is kept: with a name all crawls of the store share it, one after the other (Crawlee: persistStateKeyValueStoreId).",
+        |s, v| s.sessions.place.store = match unless_none(v, shared_store)? {
             Some(name) => KvStoreName::Named(name),
             None => KvStoreName::Default,
         },
@@ -146,10 +148,16 @@ pub(super) const TABLE: &[Setting] = &[
         "session-key",
         "1 to 128 letters, digits, dots, underscores and hyphens",
         "The pool's key there, and of the record that shows it (Crawlee: persistStateKey).",
-        |s, v| s.sessions.place.key = store_name(v)?,
+        |s, v| s.sessions.place.key = key(v)?,
         |s| s.sessions.place.key.clone()
     ),
 ];
+
+// Sessions are kept with times in milliseconds.
+fn age(value: &str) -> Result<Duration, String> {
+    let age = some_time(value)?;
+    if age.as_millis() == 0 { Err("leaves no whole millisecond".to_owned()) } else { Ok(age) }
+}
 
 fn score(value: &str) -> Result<f64, String> {
     match number::<f64>(value)? {
@@ -191,6 +199,27 @@ fn shown_texts(texts: &[String]) -> String {
 fn selectors(value: &str) -> Result<String, String> {
     SelectorCache::new().check(value).map_err(|fault| format!("cannot be used: {}", fault.message))?;
     Ok(value.to_owned())
+}
+
+fn shared_store(value: &str) -> Result<String, String> {
+    match value {
+        "default" => {
+            Err("is the crawl's own store, which is what `none` says; give another name for one that crawls share".to_owned())
+        }
+        "." | ".." => Err("is the name of a folder".to_owned()),
+        _ => store_name(value),
+    }
+}
+
+// Where the pool is shown, and nothing else is.
+fn key(value: &str) -> Result<String, String> {
+    let key = RecordKey::new(store_name(value)?).map_err(|_| "is a name that no record can have".to_owned())?;
+    if key.is_a_crawls_own() {
+        return Err(
+            "is the key of a record that crawls write themselves, which the pool would overwrite; take another".to_owned()
+        );
+    }
+    Ok(key.as_str().to_owned())
 }
 
 // As a plugin would have to name it.

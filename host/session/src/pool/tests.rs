@@ -1,11 +1,11 @@
 //! What a pool promises, with a store that is a number per session.
 
 use super::*;
+use crate::SessionSeed;
 use crate::error::AddError;
 use crate::given::{Given, NOW, id, uses};
 use crate::settings::Sharing;
-use crate::{Addition, SessionSeed};
-use nephila_model::{ProxyId, Unusable, UseMark, UseNumber};
+use nephila_model::{ProxyId, SessionSettings, Unusable, UseMark, UseNumber};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use url::Url;
@@ -184,6 +184,28 @@ fn a_session_expires_at_its_age() {
 }
 
 #[test]
+fn the_use_that_a_session_was_made_for_begins_however_long_that_took() {
+    for sharing in [Sharing::Concurrent, Sharing::Exclusive] {
+        let short = SessionSettings { max_age: Duration::from_millis(1), ..uses(50) };
+        let settings = PoolSettings { sharing, max_pool_size: 1, create_settings: Some(short), ..PoolSettings::default() };
+        let mut given = Given::new(settings);
+        let Ok(Checkout::Errand(Errand::Create(creation))) = given.pool.checkout(NOW) else { panic!("there is room") };
+        let range = given.ledger.create(creation.record(), creation.uses());
+        let late = NOW.plus(Duration::from_secs(1));
+        let taken = creation.made(range, late).expect("a use");
+        assert_eq!(taken.number(), UseNumber(1));
+        // It serves nobody else, and its place is free at once.
+        let name = taken.id().clone();
+        let Err(BoundError::Unusable { why: Unusable::Expired { .. }, .. }) = given.pool.checkout_by_id(&name, late) else {
+            panic!("it is too old")
+        };
+        let Ok(Checkout::Errand(Errand::Create(_))) = given.pool.checkout(late) else { panic!("there is room again") };
+        assert_eq!(taken.finish(UseMark::Good, late).ended, None, "its age has ended it");
+        assert!(given.pool.session(&name).is_none());
+    }
+}
+
+#[test]
 fn a_full_pool_makes_room_when_sessions_end() {
     let mut given = Given::small(ReuseStrategy::Random, 5, uses(3));
     for _ in 0..100 {
@@ -278,47 +300,6 @@ fn a_function_makes_sessions_and_what_it_makes_is_checked() {
     let both = PoolSettings { create_settings: Some(uses(1)), ..given.pool.settings().clone() };
     let refused = SessionPool::new(PoolId(1), both, [], fastrand::Rng::new(), NOW).expect_err("both");
     assert_eq!(refused, InvalidSetting::BothGiven);
-}
-
-#[test]
-fn a_session_is_added_once_and_only_if_it_may_be_used() {
-    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(7));
-    let asked = |name: Option<&str>, user_data: &str| Addition {
-        id: name.map(id),
-        user_data: user_data.to_owned(),
-        set_cookies: vec![
-            (Url::parse("http://a.example/in").expect("a URL"), "a=1; Path=/".to_owned()),
-            (Url::parse("http://b.example/").expect("a URL"), "c=2; Domain=a.example".to_owned()),
-        ],
-    };
-    given.take().give_back();
-    // Over the pool's size too.
-    let added = given.pool.prepare(asked(Some("mine"), "{\"of\":1}"), NOW).expect("it can be added");
-    assert_eq!(given.pool.counts(NOW).sessions, 1, "nothing has changed yet");
-    let record = *added.record;
-    assert_eq!((record.settings.max_uses, record.reserved, record.user_data.value.as_str()), (7, 0, "{\"of\":1}"));
-    assert!(given.ledger.create(&record, 0).is_none());
-    assert!(given.pool.adopt(record.clone(), NOW) && !given.pool.adopt(record.clone(), NOW));
-    let taken = given.bound(&id("mine")).expect("it is there");
-    let url = Url::parse("http://a.example/").expect("a URL");
-    assert_eq!((taken.number(), taken.cookie_header(&url, NOW).as_deref()), (UseNumber(1), Some("a=1")));
-    drop(taken);
-    assert!(matches!(given.pool.prepare(asked(Some("mine"), "{}"), NOW), Err(AddError::Duplicate { .. })));
-    assert!(matches!(given.pool.prepare(asked(Some("odd"), "1"), NOW), Err(AddError::Invalid { .. })));
-    assert!(!given.pool.adopt(SessionRecord { retired: true, ..SessionRecord::new(id("old"), uses(1), NOW) }, NOW));
-    let unnamed = given.pool.prepare(asked(None, "{}"), NOW).expect("it can be added");
-    assert_eq!(unnamed.record.id.as_str().len(), 10);
-    assert_eq!(given.pool.counts(NOW).sessions, 2);
-}
-
-#[test]
-fn additions_come_to_an_end() {
-    let given = Given::small(ReuseStrategy::Random, 1, uses(7));
-    for number in 0..10_000 {
-        assert!(given.pool.adopt(SessionRecord::new(id(&number.to_string()), uses(7), NOW), NOW));
-    }
-    let one_more = Addition { id: None, user_data: "{}".to_owned(), set_cookies: Vec::new() };
-    assert_eq!(given.pool.prepare(one_more, NOW), Err(AddError::Full { most: 10_000 }));
 }
 
 #[test]

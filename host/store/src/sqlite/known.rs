@@ -327,18 +327,23 @@ mod tests {
 
     #[test]
     fn keys_that_were_chosen_to_look_alike_do_not_make_it_double_early() {
-        // Three places in four, by keys that agree in their upper or their lower half.
+        // Three places in four, by keys that agree in their upper or their lower half. One secret in some hundreds finds no room for so many
+        // keys, whatever they are; that all of three find none says that the choice was to blame.
         let number = |at: u64| (0x6e65_7068_696c_6100, at);
         for lower in [false, true] {
-            let keys = KnownKeys::new();
-            let chosen = (0..FEWEST_PLACES as u64 * 3 / 4).map(|at| {
+            let chosen = |at: u64| {
                 // Spread over the half that is free, as a search for URLs with such keys would spread them.
                 let (fixed, free) = number(at.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17));
                 let (upper, below) = if lower { (free, fixed) } else { (fixed, free) };
-                UniqueKey::from_bytes(((u128::from(upper) << 64) | u128::from(below)).to_be_bytes())
-            });
-            keys.learn(chosen.map(|key| Fact { crawl: CRAWL, key, depth: None }));
-            assert_eq!(places(&keys), FEWEST_PLACES, "{lower}");
+                let key = UniqueKey::from_bytes(((u128::from(upper) << 64) | u128::from(below)).to_be_bytes());
+                Fact { crawl: CRAWL, key, depth: None }
+            };
+            let has_room = |_| {
+                let keys = KnownKeys::new();
+                keys.learn((0..FEWEST_PLACES as u64 * 3 / 4).map(chosen));
+                places(&keys) == FEWEST_PLACES
+            };
+            assert!((0..3).any(has_room), "{lower}");
         }
     }
 }
