@@ -9,6 +9,7 @@
 use crate::attempt::Attempt;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
+use crate::pipelines;
 use crate::retry::{Chance, next_attempt, next_rotation};
 use crate::session_desk::{Seen, asked};
 use crate::throttling::TOO_MANY_REQUESTS;
@@ -255,9 +256,11 @@ fn note_if_ended(delta: &SessionDelta, ended: Option<Unusable>) {
 async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision {
     #[cfg(debug_assertions)]
     crate::crash_hook::at(&page.page().url);
-    let report = line.plugin.handle(call(line, visit, Some(Arc::clone(page)), UseAsk::default())).await;
+    let call = call(line, visit, Some(Arc::clone(page)), UseAsk::default());
+    let report = line.plugin.handle(call.clone()).await;
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
+    let report = pipelines::pass(line, &call, report, &mut stats).await;
     let CallReport { effects, ended, session, .. } = report;
     let ask = asked(session);
     let failure = match ended {
@@ -312,9 +315,11 @@ async fn give_up(
         return Decision { ask, ..Decision::bare(verdict) };
     }
     let attempts = visit.claim.request.retry_count + 1;
-    let report = line.plugin.failure(call(line, visit, page, ask.clone()), &reason, attempts).await;
+    let call = call(line, visit, page, ask.clone());
+    let report = line.plugin.failure(call.clone(), &reason, attempts).await;
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
+    let report = pipelines::pass(line, &call, report, &mut stats).await;
     if let Err(failure) = report.ended {
         tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
         stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);

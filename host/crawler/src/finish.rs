@@ -5,6 +5,7 @@
 
 use crate::conclude::count_call;
 use crate::line::Line;
+use crate::pipelines;
 use nephila_model::{Applied, Lease, Outcome, Rejection, StatsDelta, Subject};
 use nephila_plugin::CallFailure;
 use nephila_store::StoreError;
@@ -33,8 +34,10 @@ pub async fn finish(line: &Line, lease: Lease) -> Finish {
         // A listener may be at work beside it: what was in conflict once runs alone.
         let _alone = if attempt > 1 { Some(line.state.write().await) } else { None };
         let effects = if line.plugin.entry_points().finish {
-            let report = line.plugin.finish(line.call(None, None)).await;
+            let call = line.call(None, None);
+            let report = line.plugin.finish(call.clone()).await;
             count_call(line, &mut stats, &report);
+            let report = pipelines::pass(line, &call, report, &mut stats).await;
             match report.ended {
                 Ok(()) => report.effects,
                 Err(failure) => {

@@ -9,6 +9,7 @@ mod autoscaled_pool;
 mod block_pages;
 mod bulletin;
 mod committer;
+mod companion;
 mod conclude;
 mod control;
 #[cfg(debug_assertions)]
@@ -22,6 +23,7 @@ mod listening;
 mod named_storages;
 mod pace;
 mod persistence;
+mod pipelines;
 mod profile_log;
 mod progress;
 mod reads;
@@ -43,6 +45,7 @@ mod visit;
 mod walk;
 
 pub use autoscaled_pool::Load;
+pub use companion::Companion;
 pub use control::{Progress, Signal, StopLevel, StopOrder, Stopper, out_of_patience};
 pub use named_storages::NamedStorages;
 pub use persistence::{ERRORS as SHOWN_ERRORS, ShownErrors, shown_statistics};

@@ -3,6 +3,7 @@
 use crate::block_pages::BlockPages;
 use crate::bulletin::Bulletin;
 use crate::committer::Commits;
+use crate::companion::Companion;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use crate::throttling::Throttling;
@@ -23,6 +24,10 @@ pub struct Line {
     pub fetcher: Arc<Fetcher>,
     /// Understands them.
     pub plugin: Arc<Plugin>,
+    /// Look at items on their way, one after another.
+    pub pipelines: Vec<Companion>,
+    /// Hear events, one after another.
+    pub listeners: Vec<Companion>,
     /// Gives sessions, if the crawl uses them.
     pub sessions: Option<SessionDesk>,
     /// Knows which sites are asked too much.
@@ -53,6 +58,7 @@ impl Line {
     /// A call of the plugin.
     pub fn call(&self, request: Option<Arc<QueuedRequest>>, page: Option<Arc<ParsedPage>>) -> Call {
         let pool = self.sessions.as_ref().map(SessionDesk::additions);
-        Call { request, page, session: None, pool, reads: Arc::clone(&self.reads), settings: Arc::clone(&self.call_settings) }
+        let (reads, settings) = (Arc::clone(&self.reads), Arc::clone(&self.call_settings));
+        Call { request, page, session: None, pool, reads, earlier: Vec::new(), settings }
     }
 }

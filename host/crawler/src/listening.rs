@@ -1,10 +1,11 @@
-//! Events on their way to the plugin's listener, beside the pages.
+//! Events on their way to the listeners of the crawl's plugins, beside the pages.
 //!
 //! Decision: a task of its own owns the listener, so that a slow or crashing one delays no page. What plugins emit comes from the store, one
 //! event after another, each until its outcome is committed (exactly once with effect); the host's own events come from the event
 //! manager and pass: its queue gives way for a listener that is behind. What outcomes bring for the queue goes to the run loop as news.
 //! After a crash the first event of the store is a suspect, as pages are (S10): it is heard behind a durable mark while nothing else is.
 
+mod hearers;
 mod hearing;
 mod outcome;
 mod wants;
@@ -236,9 +237,10 @@ impl Listening {
         tokio::select! {
             _ = async { tokio::join!(ended, thrown) } => {}
             () = impatient => {
-                let plugin = &self.line.plugin;
-                if plugin.entry_points().listener && self.at_work() == AtWork::Yes {
-                    tracing::warn!(plugin = plugin.name(), "the listener is still at an event; the crawl ends without it");
+                if let Some(first) = self.line.listeners.first()
+                    && self.at_work() == AtWork::Yes
+                {
+                    tracing::warn!(plugin = first.plugin.name(), listeners = self.line.listeners.len(), "the listener is still at an event; the crawl ends without it");
                 }
             }
         }

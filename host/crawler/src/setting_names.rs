@@ -70,8 +70,14 @@ impl CrawlSettings {
         asked.set(name, value)?;
         let usual = Self::default();
         let refused = match name {
-            "user-agent" | "durability" | "max-sockets" | "slow-after" | "shutdown-grace" | "migration-grace"
-            | "plugin-reuse" => true,
+            "user-agent"
+            | "durability"
+            | "max-sockets"
+            | "slow-after"
+            | "shutdown-grace"
+            | "migration-grace"
+            | "plugin-reuse"
+            | "plugin-reuse-memory" => true,
             // The sessions of other crawls, with their cookies.
             "session-store" => true,
             "session-max-pool-size" => asked.sessions.max_pool_size > usual.sessions.max_pool_size,

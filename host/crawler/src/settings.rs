@@ -76,6 +76,8 @@ pub struct CrawlSettings {
     pub query_timeout: Duration,
     /// Calls that one sandbox serves; 1 means a fresh one for each page.
     pub plugin_reuse: u32,
+    /// Bytes of memory of a sandbox after a call, above which it serves no other.
+    pub plugin_reuse_memory: u64,
     /// Bytes of a state value at most.
     pub max_state_value: usize,
     /// What the crawl does when its queue is empty (Crawlee: `keepAlive`).
@@ -162,6 +164,7 @@ impl Default for CrawlSettings {
             plugin_time: Duration::from_secs(60),
             query_timeout: Duration::from_secs(2),
             plugin_reuse: 1,
+            plugin_reuse_memory: 64 << 20,
             max_state_value: 256 << 10,
             when_idle: WhenIdle::Finish,
             sessions: SessionConfig::default(),

@@ -4,6 +4,7 @@ use crate::autoscaled_pool::Load;
 use crate::block_pages::BlockPages;
 use crate::bulletin::Bulletin;
 use crate::committer::Commits;
+use crate::companion::Companion;
 use crate::control::{Progress, StopOrder};
 use crate::line::Line;
 use crate::named_storages::NamedStorages;
@@ -28,6 +29,10 @@ pub struct CrawlSetup {
     pub opened: OpenedCrawl,
     /// Understands pages.
     pub plugin: Arc<Plugin>,
+    /// Look at its items on their way, one after another; after its own pipeline, if it has one.
+    pub pipelines: Vec<Companion>,
+    /// Hear its events, one after another; after its own listener, if it has one.
+    pub listeners: Vec<Companion>,
     /// Gets pages.
     pub fetcher: Arc<Fetcher>,
     /// How the crawl behaves.
@@ -71,7 +76,11 @@ impl CrawlSetup {
             crawl: self.opened.record.id,
             crawler: self.opened.record.crawler_id.clone(),
         };
+        let own = Companion { plugin: Arc::clone(&self.plugin), call_settings: Arc::clone(&self.call_settings) };
+        let with_own = |others: &[Companion]| std::iter::once(own.clone()).chain(others.to_vec());
         Line {
+            pipelines: with_own(&self.pipelines).filter(|one| one.plugin.entry_points().pipeline).collect(),
+            listeners: with_own(&self.listeners).filter(|one| one.plugin.entry_points().listener).collect(),
             store: Arc::clone(&self.store),
             crawl: self.opened.record.id,
             fetcher: Arc::clone(&self.fetcher),

@@ -64,6 +64,8 @@ async fn crawl(store: &Arc<dyn Store>, opened: OpenedCrawl, plugin: &Plugin, eve
         store: Arc::clone(store),
         opened,
         plugin: Arc::new(plugin.clone()),
+        pipelines: Vec::new(),
+        listeners: Vec::new(),
         fetcher: Arc::new(Fetcher::new(FetchConfig::default()).expect("a fetcher")),
         settings: Arc::new(CrawlSettings::default()),
         call_settings: call_settings(),

@@ -158,9 +158,66 @@ impl Effects {
         !self.state_ops.is_empty() || !self.sessions.is_empty()
     }
 
+    /// What two calls ask for that are committed together, `later` after this one.
+    #[must_use]
+    pub fn then(mut self, later: Self) -> Self {
+        let Self {
+            requests,
+            refused,
+            items,
+            key_values,
+            state_reads,
+            state_ops,
+            events,
+            sessions,
+            stop,
+            status_message,
+            error_snapshot,
+        } = later;
+        self.requests.extend(requests);
+        for (reason, count) in refused {
+            let sum = self.refused.entry(reason).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        self.items.extend(items);
+        self.key_values.extend(key_values);
+        self.state_reads.extend(state_reads);
+        self.state_ops.extend(state_ops);
+        self.events.extend(events);
+        self.sessions.extend(sessions);
+        self.stop = self.stop.or(stop);
+        self.status_message = status_message.or(self.status_message);
+        self.error_snapshot = self.error_snapshot.or(error_snapshot);
+        self
+    }
+
     /// What remains of the effects of a call that failed: what it saw, since that may be why.
     #[must_use]
     pub fn only_reads(self) -> Self {
         Self { state_reads: self.state_reads, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_calls_ask_for_is_in_their_order() {
+        let item = |json: &str| ItemPush { dataset: DatasetName::Default, json: json.to_owned() };
+        let call = |name: &str| Effects {
+            refused: BTreeMap::from([(RefusedReason::Depth, 2)]),
+            items: vec![item(name)],
+            state_ops: vec![StateOp::Remove { key: name.to_owned() }],
+            stop: Some(name.to_owned()),
+            status_message: Some(name.to_owned()),
+            ..Effects::default()
+        };
+        let both = call("first").then(call("second"));
+        assert_eq!(both.items, [item("first"), item("second")]);
+        assert_eq!(both.state_ops.iter().map(StateOp::key).collect::<Vec<_>>(), ["first", "second"]);
+        assert_eq!(both.refused, BTreeMap::from([(RefusedReason::Depth, 4)]));
+        assert_eq!((both.stop.as_deref(), both.status_message.as_deref()), (Some("first"), Some("second")));
+        assert_eq!(call("first").then(Effects::default()), call("first"));
     }
 }

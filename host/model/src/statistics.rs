@@ -30,6 +30,8 @@ pub enum Counter {
     Items,
     /// Items in a named dataset.
     ItemsOf(String),
+    /// Items that pipelines left out, by reason. Counted with the outcome that they were of.
+    ItemsDropped(String),
     /// Responses by status, each hop counted.
     Status(u16),
     /// Bytes of decoded bodies.
@@ -104,6 +106,7 @@ impl fmt::Display for Counter {
             Self::Fetches => f.write_str("fetches"),
             Self::Items => f.write_str("items"),
             Self::ItemsOf(dataset) => write!(f, "items-of:{dataset}"),
+            Self::ItemsDropped(reason) => write!(f, "items-dropped:{reason}"),
             Self::Status(status) => write!(f, "status:{status}"),
             Self::BodyBytes => f.write_str("body-bytes"),
             Self::FinishedMillis => f.write_str("finished-millis"),
@@ -156,6 +159,7 @@ impl Counter {
             Some(("refused", reason)) => Self::Refused(reason.to_owned()),
             Some(("ended-after-retries", count)) => Self::EndedAfterRetries(count.parse().ok()?),
             Some(("items-of", dataset)) => Self::ItemsOf(dataset.to_owned()),
+            Some(("items-dropped", reason)) => Self::ItemsDropped(reason.to_owned()),
             Some(("step-micros", step)) => Self::StepMicros(Step::parse(step)?),
             Some(("status", status)) => Self::Status(status.parse().ok()?),
             Some(("error", code)) => Self::Error(code.to_owned()),
@@ -275,6 +279,7 @@ mod tests {
             Counter::Fetches,
             Counter::Items,
             Counter::ItemsOf(text()),
+            Counter::ItemsDropped(text()),
             Counter::Status(404),
             Counter::BodyBytes,
             Counter::FinishedMillis,

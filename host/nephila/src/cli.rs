@@ -71,6 +71,14 @@ pub struct RunOptions {
     #[arg(long)]
     pub append: bool,
 
+    /// Let another plugin look at each item before it is kept; may be repeated, in order
+    #[arg(long = "pipeline", value_name = "PLUGIN")]
+    pub pipelines: Vec<String>,
+
+    /// Let another plugin hear this crawl's events; may be repeated, in order
+    #[arg(long = "listener", value_name = "PLUGIN")]
+    pub listeners: Vec<String>,
+
     /// Stop after N items
     #[arg(short = 'n', long, value_name = "N")]
     pub max_items: Option<u64>,

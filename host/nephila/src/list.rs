@@ -2,8 +2,8 @@
 
 use crate::cli::ListOptions;
 use crate::exit::Exit;
+use crate::plugin_host;
 use crate::plugins::{FOLDERS, entry_points, in_folder};
-use crate::run::plugin_host;
 use crate::voice::put;
 use anyhow::{Context, Result};
 use nephila_crawler::CrawlSettings;
@@ -25,7 +25,7 @@ pub async fn list(options: &ListOptions) -> Result<Exit> {
         put!("no plugins; `nephila list DIR` looks into DIR, and `cargo xtask build` makes the examples\n");
         return Ok(Exit::Done);
     }
-    let host = plugin_host(&CrawlSettings::default())?;
+    let host = plugin_host::start(&CrawlSettings::default())?;
     for file in files {
         match host.load(&file).await {
             Ok(plugin) => {

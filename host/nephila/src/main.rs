@@ -1,6 +1,7 @@
 //! `nephila`: the command line. Wires the rooms of the house together and knows no algorithm.
 
 mod cli;
+mod companions;
 mod exit;
 mod export;
 mod happenings;
@@ -8,6 +9,7 @@ mod inspect;
 mod list;
 mod logging;
 mod outputs;
+mod plugin_host;
 mod plugins;
 mod progress_line;
 mod report;

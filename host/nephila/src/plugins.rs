@@ -44,12 +44,14 @@ pub fn in_folder(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 /// The entry points that a plugin exports, by name.
 pub fn entry_points(plugin: &Plugin) -> Vec<&'static str> {
     let has = plugin.entry_points();
-    let optional = [
+    let all = [
+        (has.handler, "handler"),
         (has.manifest, "manifest"),
         (has.failure, "failure"),
         (has.finish, "finish"),
         (has.listener, "listener"),
         (has.sessions, "sessions"),
+        (has.pipeline, "pipeline"),
     ];
-    std::iter::once("handler").chain(optional.into_iter().filter_map(|(has, name)| has.then_some(name))).collect()
+    all.into_iter().filter_map(|(has, name)| has.then_some(name)).collect()
 }

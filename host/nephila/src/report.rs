@@ -72,6 +72,7 @@ impl<'a> Shown<'a> {
             "fetches": get(Counter::Fetches),
             "bodyBytes": get(Counter::BodyBytes),
             "items": get(Counter::Items),
+            "itemsDropped": self.by(|counter| match counter { Counter::ItemsDropped(reason) => Some(reason.clone()), _ => None }),
             "itemsByDataset": self.by(|counter| match counter { Counter::ItemsOf(name) => Some(name.clone()), _ => None }),
             "statusCodes": self.by(|counter| match counter { Counter::Status(status) => Some(status.to_string()), _ => None }),
             "requestAvgFinishedDurationMillis": average(get(Counter::FinishedMillis), get(Counter::Finished)),
@@ -152,6 +153,13 @@ impl<'a> Shown<'a> {
             _ => None,
         }) {
             rows.push(("", format!("{count} in dataset {}", one_line(&name))));
+        }
+        let dropped = self.by(|counter| match counter {
+            Counter::ItemsDropped(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        if !dropped.is_empty() {
+            rows.push(("dropped", listed(dropped)));
         }
         rows.push(("fetches", format!("{}, {:.1} MB", get(Counter::Fetches), get(Counter::BodyBytes) as f64 / 1e6)));
         rows.push(("average", self.average_text()));

@@ -1,23 +1,23 @@
 //! `nephila run`: from the command line to a crawl, and from its report to the exit code.
 
 use crate::cli::RunOptions;
+use crate::companions::Companions;
 use crate::exit::{self, Exit, Interrupted};
 use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
 use crate::voice::{note, put};
-use crate::{happenings, outputs, plugins, progress_line, resources, runs, sessions, signals, voice};
+use crate::{happenings, outputs, plugin_host, plugins, progress_line, resources, runs, sessions, signals, voice};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
-    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, MANIFEST_MEMORY, StopOrder, Stopper, all_settings,
-    note_late_steps, out_of_patience, run as crawl,
+    CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, StopOrder, Stopper, all_settings, note_late_steps,
+    out_of_patience, run as crawl,
 };
 use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
 use nephila_model::{CrawlerId, NewRequest, Profile, Shard, Timestamp, parse_target};
-use nephila_plugin::{CallSettings, HostConfig, InstancePolicy, Limits, Plugin, PluginHost};
+use nephila_plugin::{CallSettings, Limits, Plugin};
 use nephila_store::{CrawlEnding, CrawlSpec, InHand, LeftBehind, OpenedCrawl, Store};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -39,11 +39,22 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     let mut settings = CrawlSettings::default();
     apply_command_line(&mut settings, &options)?;
     let path = plugins::find(&options.plugin)?;
-    let host = plugin_host(&settings)?;
-    let plugin = tokio::select! {
-        plugin = host.load(&path) => plugin?,
+    let host = plugin_host::start(&settings)?;
+    let loaded = async { anyhow::Ok((host.load(&path).await?, Companions::load(&host, &options).await?)) };
+    let (plugin, companions) = tokio::select! {
+        loaded = loaded => loaded?,
         () = out_of_patience(stop.clone(), Duration::ZERO) => return Err(Interrupted.into()),
     };
+    if !plugin.entry_points().handler {
+        let (name, has) = (plugin.name(), plugin.entry_points());
+        let ways: Vec<&str> =
+            [(has.pipeline, "--pipeline"), (has.listener, "--listener")].iter().filter(|way| way.0).map(|way| way.1).collect();
+        bail!(
+            "plugin {name} handles no pages; give it to a crawl of another plugin, with {} {}",
+            ways.join(" or "),
+            options.plugin
+        );
+    }
     let mut settings = settings_of(&plugin, &options)?;
     apply_command_line(&mut settings, &options)?;
     if settings.min_concurrency > settings.concurrency {
@@ -51,6 +62,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
         bail!("min-concurrency is {least}, and concurrency (-c) only {most}; lower the one or raise the other");
     }
     sessions::check(&settings, &plugin)?;
+    let Companions { pipelines, listeners } = companions.prepare(&settings, &options, &input)?;
     let crawler_id = crawler_id(&options, &plugin)?;
     let fetcher = Fetcher::new(fetch_config(&settings, &starts, &options))?;
     let starts = start_requests(starts, &plugin, &settings)?;
@@ -83,6 +95,8 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
         store: Arc::clone(&store),
         opened,
         plugin: Arc::new(plugin),
+        pipelines,
+        listeners,
         fetcher: Arc::new(fetcher),
         settings: Arc::clone(&settings),
         call_settings,
@@ -126,30 +140,6 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     Ok(conclude(&options, &report, settings.max_failed_ratio, exported, &place))
 }
 
-/// A plugin host for these settings.
-///
-/// # Errors
-/// If the machine cannot run one.
-pub fn plugin_host(settings: &CrawlSettings) -> Result<PluginHost> {
-    let policy = match settings.plugin_reuse {
-        0 | 1 => InstancePolicy::Fresh,
-        calls => {
-            InstancePolicy::Reuse { max_calls: calls, max_memory: usize::try_from(settings.plugin_memory).unwrap_or(usize::MAX) }
-        }
-    };
-    let most = usize::try_from(settings.plugin_memory.max(MANIFEST_MEMORY)).unwrap_or(usize::MAX);
-    let limits = Limits { memory: most, ..Limits::default() };
-    let config = HostConfig { cache_dir: cache_dir(), instances: policy, limits, ..HostConfig::default() };
-    Ok(PluginHost::new(config)?)
-}
-
-// Where compiled plugins are kept: the user's cache folder (XDG Base Directory Specification).
-fn cache_dir() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
-    Some(base.join("nephila").join("compiled"))
-}
-
 fn input(given: Option<&str>) -> Result<String> {
     let Some(given) = given else { return Ok("null".to_owned()) };
     let text = match given.strip_prefix('@') {
@@ -161,7 +151,11 @@ fn input(given: Option<&str>) -> Result<String> {
     Ok(value.to_string())
 }
 
-fn settings_of(plugin: &Plugin, options: &RunOptions) -> Result<CrawlSettings> {
+/// The settings that a plugin's manifest gives.
+///
+/// # Errors
+/// If it asks for what it may not have.
+pub fn settings_of(plugin: &Plugin, options: &RunOptions) -> Result<CrawlSettings> {
     let mut settings = CrawlSettings::default();
     for (name, value) in &plugin.manifest().settings {
         let text = text_of(value);
@@ -178,7 +172,11 @@ pub fn text_of(value: &str) -> String {
     serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned())
 }
 
-fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Result<()> {
+/// Sets what the operator says.
+///
+/// # Errors
+/// If a value does not fit.
+pub fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Result<()> {
     for pair in &options.settings {
         let Some((name, value)) = pair.split_once('=') else {
             bail!("--set {pair}: write it as KEY=VALUE, with a key of docs/settings.md");
@@ -254,7 +252,8 @@ fn spec(crawler_id: CrawlerId, plugin: &Plugin, settings: &CrawlSettings, place:
     }
 }
 
-fn call_settings(settings: &CrawlSettings, input: &str) -> CallSettings {
+/// What all calls of a plugin have in common.
+pub fn call_settings(settings: &CrawlSettings, input: &str) -> CallSettings {
     let shown = |name: &'static str| settings.show(name).map(|value| (name.to_owned(), json_of(&value)));
     CallSettings {
         input_json: input.to_owned(),

@@ -136,6 +136,7 @@ fn call() -> Call {
         session: None,
         pool: None,
         reads: Arc::new(Nothing),
+        earlier: Vec::new(),
         settings: Arc::new(CallSettings::default()),
     }
 }

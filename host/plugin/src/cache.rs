@@ -295,4 +295,56 @@ mod tests {
         let left: Vec<_> = ["a", "b", "c"].into_iter().filter(|name| small.path(name).exists()).collect();
         assert_eq!(left, ["b", "c"]);
     }
+
+    #[test]
+    fn what_was_used_last_stays() {
+        let bench = bench();
+        bench.cache.put("a", &bench.component);
+        let size = fs::metadata(bench.cache.path("a")).expect("metadata").len();
+        let small = Cache { folder: bench.cache.folder.clone(), most_bytes: 2 * size, settings: bench.cache.settings };
+        small.put("b", &bench.component);
+        for (age, name) in [(300, "a"), (200, "b")] {
+            let file = File::options().write(true).open(small.path(name)).expect("the file");
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("aged");
+        }
+        assert!(small.get(&bench.engine, "a").is_some(), "now it was used last");
+        small.put("c", &bench.component);
+        let left: Vec<_> = ["a", "b", "c"].into_iter().filter(|name| small.path(name).exists()).collect();
+        assert_eq!(left, ["a", "c"]);
+    }
+
+    #[test]
+    fn several_processes_may_use_one_folder_at_a_time() {
+        let bench = bench();
+        bench.cache.put("0", &bench.component);
+        let size = fs::metadata(bench.cache.path("0")).expect("metadata").len();
+        // Each has handles of its own and room for half of what they keep, so that they remove each other's files all the time.
+        let names: Vec<String> = (0..8).map(|n| n.to_string()).collect();
+        let found: usize = std::thread::scope(|scope| {
+            let users: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let own = Cache::open(&bench.cache.folder, 4 * size, &bench.engine).expect("a cache");
+                        let mut found = 0;
+                        for name in names.iter().cycle().take(40) {
+                            match own.get(&bench.engine, name) {
+                                // What is loaded was checked: it is whole.
+                                Some(_) => found += 1,
+                                None => own.put(name, &bench.component),
+                            }
+                        }
+                        found
+                    })
+                })
+                .collect();
+            users.into_iter().map(|user| user.join().expect("no panic")).sum()
+        });
+        assert!(found <= 160);
+        bench.cache.put("0", &bench.component);
+        let small = Cache { folder: bench.cache.folder.clone(), most_bytes: 4 * size, settings: bench.cache.settings };
+        small.trim();
+        let files: Vec<_> = fs::read_dir(&small.folder).expect("the folder").flatten().map(|entry| entry.path()).collect();
+        let kept = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION)).count();
+        assert!((1..=4).contains(&kept) && files.len() == kept, "{files:?}");
+    }
 }

@@ -5,7 +5,7 @@
 
 use crate::session::{SessionAsk, SessionPoolView, SessionView};
 use crate::{CallFailure, Limits, ParsedPage, Reads};
-use nephila_model::{Effects, QueuedRequest, SiteBy};
+use nephila_model::{Effects, QueuedRequest, SiteBy, StateOp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,6 +63,8 @@ pub struct Call {
     pub pool: Option<Arc<dyn SessionPoolView>>,
     /// What is committed.
     pub reads: Arc<dyn Reads>,
+    /// What calls before this one, that are committed with it, did to the state: it sees that over what is committed.
+    pub earlier: Vec<StateOp>,
     /// What all calls of the crawl have in common.
     pub settings: Arc<CallSettings>,
 }

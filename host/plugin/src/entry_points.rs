@@ -3,7 +3,7 @@
 //! Decision: the exports say it, nothing else does: an absent interface means "not subscribed", so that no list can disagree with the
 //! code. Names are looked up once per component; that the types fit is found out with the first instance, at load.
 
-use crate::bindings::exports::nephila::crawler::{failure, finish, handler, listener, manifest, sessions};
+use crate::bindings::exports::nephila::crawler::{failure, finish, handler, listener, manifest, pipeline, sessions};
 use crate::sandbox::Inside;
 use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre};
@@ -11,9 +11,11 @@ use wasmtime::component::{Instance, InstancePre};
 /// The version of `nephila:crawler` that this host speaks.
 pub(crate) const CONTRACT: &str = "0.1.0";
 
-/// Which entry points a plugin has. `handler` it always has.
+/// Which entry points a plugin has: a handler, a pipeline or a listener at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryPoints {
+    /// Whether it handles pages.
+    pub handler: bool,
     /// Whether it describes itself.
     pub manifest: bool,
     /// Whether it hears of requests that are given up.
@@ -24,16 +26,19 @@ pub struct EntryPoints {
     pub listener: bool,
     /// Whether it makes sessions.
     pub sessions: bool,
+    /// Whether it looks at items on their way.
+    pub pipeline: bool,
 }
 
 /// Where the entry points are in the component.
 pub(crate) struct Indices {
-    handler: handler::GuestIndices,
+    handler: Option<handler::GuestIndices>,
     manifest: Option<manifest::GuestIndices>,
     failure: Option<failure::GuestIndices>,
     finish: Option<finish::GuestIndices>,
     listener: Option<listener::GuestIndices>,
     sessions: Option<sessions::GuestIndices>,
+    pipeline: Option<pipeline::GuestIndices>,
 }
 
 /// An entry point that is there, but not as the contract has it.
@@ -63,36 +68,39 @@ pub(crate) fn interface(name: &str) -> String {
 }
 
 impl Indices {
-    /// Looks the names up; none if there is no handler.
+    /// Looks the names up; none if there is no handler, no pipeline and no listener.
     pub(crate) fn new(pre: &InstancePre<Inside>) -> Result<Option<Self>, Mistyped> {
         let has = |name: &str| pre.component().get_export_index(None, interface(name)).is_some();
-        if !has("handler") {
+        if !["handler", "pipeline", "listener"].into_iter().any(has) {
             return Ok(None);
         }
         Ok(Some(Self {
-            handler: handler::GuestIndices::new(pre).map_err(Mistyped::of("handler"))?,
+            handler: has("handler").then(|| handler::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("handler"))?,
             manifest: has("manifest").then(|| manifest::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("manifest"))?,
             failure: has("failure").then(|| failure::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("failure"))?,
             finish: has("finish").then(|| finish::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("finish"))?,
             listener: has("listener").then(|| listener::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("listener"))?,
             sessions: has("sessions").then(|| sessions::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("sessions"))?,
+            pipeline: has("pipeline").then(|| pipeline::GuestIndices::new(pre)).transpose().map_err(Mistyped::of("pipeline"))?,
         }))
     }
 
     /// Which there are.
     pub(crate) fn entry_points(&self) -> EntryPoints {
         EntryPoints {
+            handler: self.handler.is_some(),
             manifest: self.manifest.is_some(),
             failure: self.failure.is_some(),
             finish: self.finish.is_some(),
             listener: self.listener.is_some(),
             sessions: self.sessions.is_some(),
+            pipeline: self.pipeline.is_some(),
         }
     }
 
-    /// The handler of an instance. An entry point is taken when it is called: each costs a comparison of types.
-    pub(crate) fn handler(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<handler::Guest, Mistyped> {
-        self.handler.load(store, instance).map_err(Mistyped::of("handler"))
+    /// The handler of an instance, if it has one. An entry point is taken when it is called: each costs a comparison of types.
+    pub(crate) fn handler(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<handler::Guest>, Mistyped> {
+        self.handler.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("handler"))
     }
 
     /// What describes the plugin, if it does.
@@ -120,6 +128,11 @@ impl Indices {
         self.sessions.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("sessions"))
     }
 
+    /// What looks at items, if anything does.
+    pub(crate) fn pipeline(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<Option<pipeline::Guest>, Mistyped> {
+        self.pipeline.as_ref().map(|indices| indices.load(store, instance)).transpose().map_err(Mistyped::of("pipeline"))
+    }
+
     /// Whether all of them are of the types that the contract has.
     pub(crate) fn check(&self, store: &mut Store<Inside>, instance: &Instance) -> Result<(), Mistyped> {
         self.handler(store, instance)?;
@@ -128,6 +141,7 @@ impl Indices {
         self.finish(store, instance)?;
         self.listener(store, instance)?;
         self.sessions(store, instance)?;
+        self.pipeline(store, instance)?;
         Ok(())
     }
 }

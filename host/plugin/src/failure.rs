@@ -96,6 +96,19 @@ impl CallFailure {
         }
     }
 
+    /// The same failure, said to be of a plugin's pipeline.
+    #[must_use]
+    pub(crate) fn of_pipeline(mut self, plugin: &str) -> Self {
+        let (Self::Retry(ErrorInfo { message, .. })
+        | Self::Skip(ErrorInfo { message, .. })
+        | Self::Fatal(ErrorInfo { message, .. })
+        | Self::Trap { message, .. }
+        | Self::Limit { message, .. }
+        | Self::Host { message }) = &mut self;
+        *message = format!("in the pipeline of {plugin}: {message}");
+        self
+    }
+
     /// Whether the request is tried again within its maximum: the handler asked for it, a time limit ended the call, or the
     /// host failed. Everything else fails at once.
     #[must_use]

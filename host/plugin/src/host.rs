@@ -23,7 +23,7 @@ pub struct HostConfig {
     /// Where compiled plugins are kept: a folder of mode 0700 that is ours. `None`, the default: each start compiles them again,
     /// 0.1 s for a Rust plugin, 20 s for a script engine.
     pub cache_dir: Option<PathBuf>,
-    /// Bytes of compiled plugins; the oldest are removed. Default 1 GiB.
+    /// Bytes of compiled plugins; those that were used last stay. Default 2 GiB.
     pub cache_bytes: u64,
     /// Bytes of a plugin's file. Default 64 MiB. Compiling takes time and memory in proportion.
     pub plugin_bytes: u64,
@@ -33,7 +33,7 @@ pub struct HostConfig {
     /// Whether sandboxes come from a pool that is reserved at the start (address space, not memory). Default yes; where the
     /// machine refuses it, they are made one by one, with a warning.
     pub pool: bool,
-    /// Whether a sandbox serves one call or several. Default fresh.
+    /// Whether a sandbox serves one call or several, of each plugin by itself. Default fresh.
     pub instances: InstancePolicy,
     /// What starting a plugin and describing itself may spend; and what the pool is sized for, so that no call gets more memory or
     /// table elements than these.
@@ -44,7 +44,7 @@ impl Default for HostConfig {
     fn default() -> Self {
         Self {
             cache_dir: None,
-            cache_bytes: 1 << 30,
+            cache_bytes: 2 << 30,
             plugin_bytes: 64 << 20,
             sandboxes: 128,
             pool: true,

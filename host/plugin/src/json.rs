@@ -44,6 +44,14 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// The same of a text that need not be kept.
+pub(crate) fn into_one_line(text: String) -> String {
+    match one_line(&text) {
+        Cow::Borrowed(same) if same.len() == text.len() => text,
+        line => line.into_owned(),
+    }
+}
+
 const fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }

@@ -7,7 +7,7 @@
 //!
 //! Where to look: what is loaded and what is refused, `load.rs`; what a call may spend, `limits.rs`; what a plugin may call, `imports/`;
 //! what is asked of pages, the crate `nephila-page`; how calls run and end, `run.rs` and `failure.rs`; the instance that
-//! outlives its calls, `listener.rs`.
+//! outlives its calls, `listener.rs`; what becomes of items on their way, `pipeline.rs`.
 
 mod bindings;
 mod cache;
@@ -31,6 +31,7 @@ mod manifest;
 mod meter;
 mod names;
 mod patterns;
+mod pipeline;
 mod plugin;
 mod pool;
 mod reads;
@@ -51,6 +52,7 @@ pub use listener::{Listener, ListenerEvent, ListenerReport};
 pub use load_error::LoadError;
 pub use manifest::Manifest;
 pub use nephila_page::ParsedPage;
+pub use pipeline::PipelineReport;
 pub use plugin::Plugin;
 pub use pool::InstancePolicy;
 pub use reads::{DatasetSlice, ReadError, Reads};

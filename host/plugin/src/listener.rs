@@ -49,6 +49,8 @@ pub struct Listener {
     live: Option<Live>,
     /// What the next instance hears, instead of what it says itself.
     inherited: Option<BTreeSet<String>>,
+    /// Its place among the listeners that hear the same events.
+    place: usize,
 }
 
 /// A live instance.
@@ -68,11 +70,17 @@ impl Plugin {
     /// Its listener, for one crawl. Nothing runs yet. Without the entry point, it hears nothing.
     #[must_use]
     pub fn listener(&self, settings: Arc<CallSettings>) -> Listener {
-        Listener { plugin: self.clone(), settings, live: None, inherited: None }
+        Listener { plugin: self.clone(), settings, live: None, inherited: None, place: 0 }
     }
 }
 
 impl Listener {
+    /// The same listener, as one of several that hear the same events: what they ask for under one event is told apart by their places.
+    #[must_use]
+    pub fn at(self, place: usize) -> Self {
+        Self { place, ..self }
+    }
+
     /// The events that it hears. A fresh instance is asked, within the limits of the settings; a live one has said it.
     ///
     /// # Errors
@@ -118,7 +126,8 @@ impl Listener {
             created_at: time::rfc3339(event.created_at),
             extra_json: None,
         };
-        let occasion = Occasion::Event { call, id: event.id.as_str().into() };
+        let id = if self.place == 0 { event.id.clone() } else { format!("{}-{}", event.id, self.place) };
+        let occasion = Occasion::Event { call, id: id.into() };
         let (ran, sandbox) = self.plugin.run_in(sandbox, occasion, limits, Entry::Event(record)).await;
         let hears = sandbox.map(|sandbox| self.live.insert(Live { sandbox, _share: share }).hears());
         ListenerReport { report: ran.report(), hears }

@@ -91,6 +91,11 @@ fn does_not_compile(path: &Path, cause: &str) -> LoadError {
     if cause.contains("component model async") {
         return LoadError::Async { path: path.to_owned() };
     }
+    if cause.contains("does not fit in pooling allocator requirements") {
+        let cause = one_line(cause.rsplit(": ").next().unwrap_or(cause), 600);
+        let way_out = if cause.contains("byte size") { "raise plugin-memory, or build it with less" } else { "build it smaller" };
+        return LoadError::BeginsTooLarge { path: path.to_owned(), cause, way_out };
+    }
     LoadError::Compile { path: path.to_owned(), cause: one_line(cause, 600) }
 }
 

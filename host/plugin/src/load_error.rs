@@ -112,9 +112,10 @@ pub enum LoadError {
         /// What does not fit.
         cause: String,
     },
-    /// It exports no handler.
+    /// It exports no handler, and no pipeline or listener either.
     #[error(
-        "the plugin {} has no handler: it exports {exports}, and needs nephila:crawler/handler@{spoken}; build it for the world `plugin`",
+        "the plugin {} has no handler: it exports {exports}, and needs nephila:crawler/handler@{spoken} (or `pipeline` or `listener`, to take part in \
+         others' crawls); build it for the world `plugin`",
         path.display()
     )]
     NoHandler {
@@ -146,6 +147,19 @@ pub enum LoadError {
         memories: u32,
         /// Its tables.
         tables: u32,
+    },
+    /// It begins with more memory, or more memories or tables, than the pool of sandboxes has for one.
+    #[error(
+        "the plugin {} needs more from the start than a sandbox of this host has: {cause}; {way_out}",
+        path.display()
+    )]
+    BeginsTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        cause: String,
+        /// What to do.
+        way_out: &'static str,
     },
     /// It cannot be started.
     #[error("the plugin {} cannot be started: {failure}", path.display())]

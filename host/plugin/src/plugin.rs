@@ -61,7 +61,7 @@ impl Plugin {
             Err(CallFailure::Trap { message, .. }) if message.starts_with(MISTYPED) => {
                 let rest = message.trim_start_matches(MISTYPED);
                 let (entry_point, cause) = rest.split_once(':').unwrap_or(("handler", rest));
-                let optional = ["manifest", "failure", "finish", "listener", "sessions"];
+                let optional = ["manifest", "failure", "finish", "listener", "sessions", "pipeline"];
                 let entry_point = optional.into_iter().find(|name| *name == entry_point).unwrap_or("handler");
                 Err(LoadError::Mistyped { path, entry_point, spoken: CONTRACT, cause: cause.trim().to_owned() })
             }
@@ -105,7 +105,7 @@ impl Plugin {
         self.parts.size
     }
 
-    /// Handles a page.
+    /// Handles a page. Without the entry point, nothing happens.
     pub async fn handle(&self, call: Call) -> CallReport {
         self.call(call, Entry::Handle).await
     }
@@ -141,6 +141,7 @@ impl Plugin {
     async fn call(&self, call: Call, entry: Entry) -> CallReport {
         let has = self.entry_points();
         let subscribed = match entry {
+            Entry::Handle => has.handler,
             Entry::Failure(_) => has.failure,
             Entry::Finish => has.finish,
             _ => true,

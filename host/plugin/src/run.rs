@@ -10,11 +10,12 @@ use crate::bindings::nephila::crawler::types::{Ending, Error as GuestError};
 use crate::call::{CallMetrics, CallReport};
 use crate::failure::{CallFailure, Circumstances, ErrorInfo, LimitKind, Stop, one_line, word};
 use crate::imports::CallHandle;
+use crate::pipeline::{Processed, process};
 use crate::plugin::{Parts, Plugin};
 use crate::pool::Sandbox;
 use crate::sandbox::{self, Occasion};
 use crate::session::SessionAsk;
-use nephila_model::Effects;
+use nephila_model::{Effects, ItemPush};
 use std::time::{Duration, Instant};
 use wasmtime::component::Resource;
 
@@ -31,6 +32,8 @@ pub(crate) enum Entry {
     Subscriptions,
     Event(listener::Event),
     CreateSession,
+    /// Each of these items, one after another.
+    Process(Vec<ItemPush>),
 }
 
 /// What an entry point answered.
@@ -39,6 +42,7 @@ pub(crate) enum Answer {
     Described(Option<manifest::Description>),
     Subscribed(Vec<String>),
     Created(Result<sessions::NewSession, GuestError>),
+    Processed(Processed),
     /// There is no such entry point.
     Absent,
 }
@@ -151,7 +155,10 @@ impl Plugin {
                 &circumstances,
             )),
         };
-        let sandbox = answer.is_ok().then_some(sandbox);
+        // One that was refused memory or table elements may have lost something by it, though its call ended by itself.
+        let holdings = &sandbox.store.data().holdings;
+        let whole = !(holdings.memory_refused || holdings.table_refused || holdings.machine_refused);
+        let sandbox = (answer.is_ok() && whole).then_some(sandbox);
         (Ran { answer, effects, session, metrics }, sandbox)
     }
 
@@ -173,11 +180,13 @@ async fn enter(parts: &Parts, sandbox: &mut Sandbox, entry: Entry) -> wasmtime::
     let call = Resource::<CallHandle>::new_own(store.data().number);
     match entry {
         Entry::Handle => {
-            let handler = match &sandbox.handler {
-                Some(handler) => handler,
-                None => sandbox.handler.insert(indices.handler(store, &instance)?),
-            };
-            handler.call_handle(store, call).await.map(Answer::Ended)
+            if sandbox.handler.is_none() {
+                sandbox.handler = indices.handler(store, &instance)?;
+            }
+            match &sandbox.handler {
+                Some(handler) => handler.call_handle(store, call).await.map(Answer::Ended),
+                None => Ok(Answer::Absent),
+            }
         }
         Entry::Failure(reason) => match indices.failure(store, &instance)? {
             Some(failure) => failure.call_on_failure(store, call, &reason).await.map(Answer::Ended),
@@ -197,6 +206,10 @@ async fn enter(parts: &Parts, sandbox: &mut Sandbox, entry: Entry) -> wasmtime::
         },
         Entry::CreateSession => match indices.sessions(store, &instance)? {
             Some(sessions) => sessions.call_create(store).await.map(Answer::Created),
+            None => Ok(Answer::Absent),
+        },
+        Entry::Process(items) => match indices.pipeline(store, &instance)? {
+            Some(pipeline) => process(&pipeline, store, items).await.map(Answer::Processed),
             None => Ok(Answer::Absent),
         },
         Entry::Describe => {

@@ -55,6 +55,8 @@ pub(crate) enum Occasion {
     Call(Call),
     /// An event of a crawl, with its id.
     Event { call: Call, id: Arc<str> },
+    /// Items of a call that has ended.
+    Items(Call),
     /// No call, but what the operator gave the crawl is there.
     Settings(Arc<CallSettings>),
     /// No crawl at all.
@@ -66,14 +68,23 @@ impl Occasion {
     pub(crate) fn page(&self) -> Option<Arc<ParsedPage>> {
         match self {
             Self::Call(call) => call.page.clone(),
-            Self::Event { .. } | Self::Settings(_) | Self::Nothing => None,
+            Self::Event { .. } | Self::Items(_) | Self::Settings(_) | Self::Nothing => None,
         }
     }
+}
+
+/// What a call may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Everything,
+    /// Keep state, and decide about the items that it is given: what it pushed or enqueued would itself be to be looked at.
+    Items,
 }
 
 /// A call that runs.
 pub(crate) struct Present {
     pub(crate) call: Call,
+    pub(crate) scope: Scope,
     pub(crate) draft: Draft,
     pub(crate) state: StateView,
     pub(crate) ask: SessionAsk,
@@ -87,8 +98,13 @@ pub(crate) struct Present {
 impl Present {
     fn new(call: Call, event: Option<Arc<str>>) -> Self {
         let limits = call.settings.limits;
-        let (draft, state) = (Draft::new(limits), StateView::new(limits));
-        Self { draft, state, ask: SessionAsk::default(), event, host_calls: 0, documents: 0, call }
+        let (draft, state) = (Draft::new(limits), StateView::after(limits, &call.earlier));
+        let (scope, ask) = (Scope::Everything, SessionAsk::default());
+        Self { draft, state, scope, ask, event, host_calls: 0, documents: 0, call }
+    }
+
+    fn of_items(call: Call) -> Self {
+        Self { scope: Scope::Items, ..Self::new(call, None) }
     }
 }
 
@@ -103,11 +119,25 @@ impl Inside {
         Ok(present)
     }
 
+    /// The same, for what has an effect that a pipeline may not have.
+    pub(crate) fn acting(&mut self) -> Result<&mut Present, Fault> {
+        let present = self.present()?;
+        match present.scope {
+            Scope::Everything => Ok(present),
+            Scope::Items => Err(Fault::refused(
+                "not-in-pipeline",
+                "a pipeline decides about the item that it is given, and keeps state: it pushes no items, enqueues no requests, writes no \
+                 values and emits no events; let a handler do that",
+            )),
+        }
+    }
+
     /// Begins a call in this sandbox.
     fn begin(&mut self, occasion: Occasion, limits: Limits) {
         let (present, settings) = match occasion {
             Occasion::Call(call) => (Some(Present::new(call, None)), None),
             Occasion::Event { call, id } => (Some(Present::new(call, Some(id))), None),
+            Occasion::Items(call) => (Some(Present::of_items(call)), None),
             Occasion::Settings(settings) => (None, Some(settings)),
             Occasion::Nothing => (None, None),
         };

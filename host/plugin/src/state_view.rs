@@ -34,6 +34,16 @@ impl StateView {
         Self { limits, reads: BTreeMap::new(), ops: Vec::new(), keys: BTreeMap::new(), listing: None }
     }
 
+    /// One that sees what calls before it did, which is no part of what it does itself.
+    pub(crate) fn after(limits: Limits, earlier: &[StateOp]) -> Self {
+        let mut view = Self::new(limits);
+        for op in earlier {
+            // One that cannot be applied is the commit's to refuse.
+            let _ = view.take(op);
+        }
+        view
+    }
+
     /// What was read, and what is to be done.
     pub(crate) fn into_parts(self) -> (Vec<StateRead>, Vec<StateOp>) {
         let listing = self.listing.map(|(_, version)| StateRead::Listing { version });
@@ -118,13 +128,20 @@ impl StateView {
         {
             return Err(bad_value(op.key(), "it is not a finite number"));
         }
-        let next = match (&op, self.keys.remove(op.key())) {
+        self.take(&op)?;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    fn take(&mut self, op: &StateOp) -> Result<(), Fault> {
+        let limits = self.limits;
+        let next = match (op, self.keys.remove(op.key())) {
             (StateOp::Set { .. } | StateOp::Remove { .. }, before) => {
-                let applied = apply(None, &op, limits.state_value_bytes);
+                let applied = apply(None, op, limits.state_value_bytes);
                 self.keep_on_error(op.key(), before, applied)?
             }
             (_, Some(Known::Value(value))) => {
-                let applied = apply(value.as_deref(), &op, limits.state_value_bytes);
+                let applied = apply(value.as_deref(), op, limits.state_value_bytes);
                 self.keep_on_error(op.key(), Some(Known::Value(value)), applied)?
             }
             (_, Some(Known::Pending(mut ops))) => {
@@ -134,7 +151,6 @@ impl StateView {
             (_, None) => Known::Pending(vec![op.clone()]),
         };
         self.keys.insert(op.key().to_owned(), next);
-        self.ops.push(op);
         Ok(())
     }
 
@@ -238,5 +254,16 @@ mod tests {
         view.operate(increment(1)).expect("applies");
         assert_eq!(view.listing(), Some(vec!["k".into(), "z".into()]));
         assert_eq!(view.into_parts().0, [StateRead::Listing { version: StateVersion(3) }]);
+    }
+
+    #[test]
+    fn what_calls_before_it_did_is_seen_and_not_done_again() {
+        let add = |by| StateOp::Increment { key: "n".into(), by };
+        let mut view = StateView::after(Limits::default(), &[set("1"), add(2), StateOp::Remove { key: "gone".into() }]);
+        assert_eq!((view.known("k"), view.known("gone"), view.known("n")), (Some(Some("1".into())), Some(None), None));
+        view.operate(add(3)).expect("a number");
+        assert_eq!(view.read("n", Some("10".into()), StateVersion(4)).expect("a number").as_deref(), Some("15"));
+        let (reads, ops) = view.into_parts();
+        assert_eq!((reads, ops), (vec![StateRead::Key { key: "n".into(), version: StateVersion(4) }], vec![add(3)]));
     }
 }

@@ -7,6 +7,8 @@
 
 #[path = "hostile_calls/events.rs"]
 mod events;
+#[path = "hostile_calls/items.rs"]
+mod items;
 #[path = "hostile_calls/limits.rs"]
 mod limits;
 #[path = "hostile_calls/log_names.rs"]
@@ -122,6 +124,7 @@ fn page_call(word: &str, body: &str, limits: Limits, store: Store) -> Call {
         session: None,
         pool: None,
         reads: Arc::new(store),
+        earlier: Vec::new(),
         settings: Arc::new(CallSettings { limits, ..CallSettings::default() }),
     }
 }
@@ -159,7 +162,9 @@ async fn it_says_what_it_is() {
     let plugin = plugin().await;
     assert_eq!((plugin.name(), plugin.manifest().name.as_str(), plugin.digest().len()), ("hostile", "hostile", 64));
     let entry_points = plugin.entry_points();
-    assert!(entry_points.manifest && entry_points.failure && entry_points.finish);
+    assert!(
+        entry_points.handler && entry_points.manifest && entry_points.failure && entry_points.finish && entry_points.pipeline
+    );
     assert!(entry_points.listener && entry_points.sessions);
     assert!(plugin.imports().iter().any(|import| import == "nephila:crawler/context@0.1.0"), "{:?}", plugin.imports());
 }

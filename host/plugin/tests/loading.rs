@@ -2,12 +2,16 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests end with the first thing that is wrong")]
 
+#[path = "loading/wrong.rs"]
+mod wrong;
+
 use nephila_plugin::{CallFailure, CallSettings, HostConfig, InstancePolicy, Limits, LoadError, PluginHost};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
+use wrong::{mistyped, with_entry_points};
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -44,17 +48,6 @@ impl Bench {
     }
 }
 
-/// A component whose `handle` has no parameters, with `core` in its core module.
-fn mistyped(core: &str, interface: &str) -> String {
-    format!(
-        "(component (core module $m {core} (func (export \"handle\")))
-           (core instance $i (instantiate $m))
-           (func $f (canon lift (core func $i \"handle\")))
-           (instance $h (export \"handle\" (func $f)))
-           (export \"{interface}\" (instance $h)))"
-    )
-}
-
 #[tokio::test]
 async fn files_that_are_no_component_are_refused_by_what_they_are() {
     let bench = bench();
@@ -69,6 +62,35 @@ async fn files_that_are_no_component_are_refused_by_what_they_are() {
     assert!(matches!(bench.refused(&core[..core.len() - 1]).await, LoadError::Truncated { .. }));
     let garbage = [wat::parse_str("(component)").expect("well-formed").as_slice(), &[1, 3, 9, 9, 9]].concat();
     assert!(matches!(bench.refused(garbage).await, LoadError::Compile { .. }));
+}
+
+#[tokio::test]
+async fn every_wrong_plugin_gets_the_right_verdict_in_one_line() {
+    let bench = bench();
+    let all = wrong::all();
+    assert!(all.len() >= 20);
+    for wrong in all {
+        let error = bench.host.load(wrong.write(bench.folder.path())).await.expect_err(wrong.name).to_string();
+        assert!(!error.contains('\n'), "{}: in one line: {error}", wrong.name);
+        let mut rest = error.as_str();
+        for word in [&[wrong.name], wrong.words].concat() {
+            let found =
+                rest.split_once(word).unwrap_or_else(|| panic!("{}: `{word}` is not where it should be in: {error}", wrong.name));
+            rest = found.1;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_plugin_has_beyond_the_contract_is_its_own_affair() {
+    let bench = bench();
+    let more = with_entry_points(&[]).replace(
+        "(export \"nephila:crawler/handler@0.1.0\"",
+        "(export \"run\" (func $nothing)) (instance $own (export \"nothing\" (func $nothing))) (export \"acme:shop/api@2.0.0\" (instance $own))
+         (export \"nephila:crawler/handler@0.1.0\"",
+    );
+    let plugin = bench.host.load(bench.file(wat::parse_str(more).expect("well-formed"))).await.expect("it loads");
+    assert!(plugin.entry_points().handler);
 }
 
 #[tokio::test]
@@ -121,52 +143,22 @@ async fn a_component_without_a_fitting_handler_is_refused() {
     assert!(matches!(error, LoadError::ContractVersion { .. }), "{error}");
 }
 
-/// A component with a handler that fits, and further entry points: functions without parameters or results, by interface.
-fn with_entry_points(further: &[(&str, &[&str])]) -> String {
-    let export = |(interface, functions): &(&str, &[&str])| {
-        let functions: String = functions.iter().map(|name| format!("(export \"{name}\" (func $nothing))")).collect();
-        let name = format!("nephila:crawler/{interface}@0.1.0");
-        format!("(instance ${interface} {functions}) (export \"{name}\" (instance ${interface}))")
-    };
-    format!(
-        r#"
-        (component
-          (import "nephila:crawler/types@0.1.0" (instance $types
-            (type $ending (enum "retry" "skip" "fatal"))
-            (export "ending" (type $ending-named (eq $ending)))
-            (type $error (record (field "code" string) (field "message" string) (field "ending" (option $ending-named))))
-            (export "error" (type (eq $error)))))
-          (alias export $types "error" (type $error))
-          (import "nephila:crawler/context@0.1.0" (instance $context (export "call" (type (sub resource)))))
-          (alias export $context "call" (type $call))
-          (core module $guest
-            (memory (export "memory") 1)
-            (func (export "nothing"))
-            (func (export "handle") (param i32) (result i32) (i32.const 16)))
-          (core instance $guest (instantiate $guest))
-          (alias core export $guest "memory" (core memory $memory))
-          (func $nothing (canon lift (core func $guest "nothing")))
-          (func $handle (param "call" (own $call)) (result (result (error $error)))
-            (canon lift (core func $guest "handle") (memory $memory)))
-          (instance $handler (export "handle" (func $handle)))
-          (export "nephila:crawler/handler@0.1.0" (instance $handler))
-          {})"#,
-        further.iter().map(export).collect::<String>()
-    )
-}
-
 #[tokio::test]
 async fn an_entry_point_of_other_types_is_named() {
     let bench = bench();
     let plain = wat::parse_str(with_entry_points(&[])).expect("well-formed");
     let has = bench.host.load(bench.file(plain)).await.expect("it loads").entry_points();
-    assert!(!has.manifest && !has.failure && !has.finish && !has.listener && !has.sessions, "{has:?}");
+    assert!(
+        has.handler && !has.pipeline && !has.manifest && !has.failure && !has.finish && !has.listener && !has.sessions,
+        "{has:?}"
+    );
     for (expected, functions) in [
         ("manifest", &["describe"][..]),
         ("failure", &["on-failure"]),
         ("finish", &["on-finish"]),
         ("listener", &["subscriptions", "on-event"]),
         ("sessions", &["create"]),
+        ("pipeline", &["process-item"]),
     ] {
         let error = bench.refused_wat(&with_entry_points(&[(expected, functions)])).await;
         assert!(matches!(error, LoadError::Mistyped { entry_point, .. } if entry_point == expected), "{error}");
@@ -184,6 +176,49 @@ async fn a_plugin_without_a_listener_hears_nothing_and_makes_no_sessions() {
     let settings = Arc::new(CallSettings::default());
     assert_eq!(plugin.listener(Arc::clone(&settings)).subscriptions().await, Ok(BTreeSet::new()));
     assert_eq!(plugin.create_session(settings).await.0, Ok(None));
+}
+
+#[tokio::test]
+async fn a_plugin_is_compiled_once_and_again_where_what_was_kept_is_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = folder.path().join("cache");
+    let plain = folder.path().join("plain.wasm");
+    std::fs::write(&plain, wat::parse_str(with_entry_points(&[])).expect("well-formed")).expect("written");
+    let config = || HostConfig { pool: false, cache_dir: Some(cache.clone()), ..HostConfig::default() };
+    let kept = || std::fs::read_dir(&cache).expect("the cache").map(|entry| entry.expect("an entry").path()).collect::<Vec<_>>();
+
+    for _ in 0..2 {
+        PluginHost::new(config()).expect("a host").load(&plain).await.expect("it loads");
+        assert_eq!(kept().len(), 1);
+    }
+    let file = kept().remove(0);
+    let whole = std::fs::read(&file).expect("the file");
+    for damaged in [&whole[..whole.len() / 2], b"", &[whole.as_slice(), b"more"].concat()] {
+        std::fs::write(&file, damaged).expect("written");
+        PluginHost::new(config()).expect("a host").load(&plain).await.expect("it loads all the same");
+        assert_eq!(std::fs::read(&file).expect("the file").len(), whole.len(), "it is whole again");
+    }
+}
+
+#[test]
+fn compiling_holds_up_nothing_else_on_the_runtime() {
+    // Its one thread for work that blocks is taken, so that a plugin cannot be compiled; all else goes on.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().expect("a runtime");
+    runtime.block_on(async {
+        let bench = bench();
+        let file = bench.file(wat::parse_str(with_entry_points(&[])).expect("well-formed"));
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let taken = tokio::task::spawn_blocking(move || released.recv());
+        let host = bench.host.clone();
+        let loading = tokio::spawn(async move { host.load(file).await });
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+            assert!(!loading.is_finished());
+        }
+        release.send(()).expect("somebody waits");
+        taken.await.expect("no panic").expect("released");
+        loading.await.expect("no panic").expect("it loads");
+    });
 }
 
 #[tokio::test]

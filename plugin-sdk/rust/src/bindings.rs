@@ -3,7 +3,7 @@
 //! A component must export every interface of its world, and the host takes an absent one for "not subscribed". So
 //! each entry point has a tiny world and a module of its own here; its types are those of [`imports`], and its export
 //! macro carries the piece of the component's type that names it. `plugin!` uses the macros that a plugin asks for,
-//! and the encoder merges the pieces. The cost: the contract is read seven times when the SDK is compiled.
+//! and the encoder merges the pieces. The cost: the contract is read eight times when the SDK is compiled.
 
 #![allow(
     missing_docs,
@@ -111,6 +111,21 @@ pub mod sessions {
             "nephila:crawler/sessions@0.1.0": generate,
         },
         export_macro_name: "export_sessions",
+        pub_export_macro: true,
+    });
+}
+
+/// The entry point that looks at items on their way.
+pub mod pipeline {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        inline: "package nephila:sdk-pipeline; world sdk-pipeline { export nephila:crawler/pipeline@0.1.0; }",
+        world: "nephila:sdk-pipeline/sdk-pipeline",
+        with: {
+            "nephila:crawler/types@0.1.0": crate::bindings::imports::nephila::crawler::types,
+            "nephila:crawler/pipeline@0.1.0": generate,
+        },
+        export_macro_name: "export_pipeline",
         pub_export_macro: true,
     });
 }

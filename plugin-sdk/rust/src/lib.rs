@@ -51,6 +51,7 @@
 //! | results | [`dataset`], [`key_value`] |
 //! | what all handlers share | [`state`] |
 //! | what happens | [`events`], [`Event`] |
+//! | items on their way | [`Item`], [`Verdict`], [`Pipeline`] |
 //! | who we are to a site | [`session`], [`NewSession`] |
 //! | the run | [`config`], [`crawl`], [`log`] |
 //! | giving up | [`Error`], [`retry`], [`skip`], [`fatal`] |
@@ -72,6 +73,7 @@ mod links;
 pub mod log;
 mod manifest;
 mod panic;
+mod pipeline;
 mod plugin;
 pub mod prelude;
 mod queue;
@@ -88,6 +90,7 @@ pub use error::{Error, HandlerResult, fatal, retry, skip};
 pub use events::Event;
 pub use links::Links;
 pub use manifest::Manifest;
+pub use pipeline::{Item, Pipeline, Verdict};
 pub use plugin::{Crawler, FailureReason};
 pub use queue::{Enqueued, LinkSummary, RequestState, RequestStatus, enqueue, enqueue_links, lookup};
 pub use request::{Header, Method, NewRequest, Renderer, Request, StatusRange};

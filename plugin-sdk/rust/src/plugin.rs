@@ -4,8 +4,8 @@
 //! What must live longer goes to [`state`](crate::state). Only the listener's instance lives on, from event to event.
 
 use crate::bindings::imports::nephila::crawler::{context, types};
-use crate::bindings::{failure, finish, handler, listener, manifest, sessions};
-use crate::{Call, Error, Event, HandlerResult, Manifest, NewSession, panic};
+use crate::bindings::{failure, finish, handler, listener, manifest, pipeline, sessions};
+use crate::{Call, Error, Event, HandlerResult, Item, Manifest, NewSession, Verdict, panic};
 
 /// Why a request failed for good: a stable `code`, a `message`, the `attempts` made, and the last `status` if any.
 pub use crate::bindings::failure::exports::nephila::crawler::failure::Reason as FailureReason;
@@ -49,6 +49,13 @@ pub trait Crawler {
     fn create_session() -> Result<NewSession, Error> {
         Ok(NewSession::default())
     }
+
+    /// Called once per item on its way to its dataset, if the plugin asks for it: `plugin!(Books: pipeline)`. An error fails the page that
+    /// pushed it, as its handler's own would ([`Item`], [`Verdict`]; Scrapy: `process_item`).
+    fn process_item(item: &Item) -> Result<Verdict, Error> {
+        let _ = item;
+        Ok(Verdict::Keep)
+    }
 }
 
 /// Makes a component of a [`Crawler`]. Once per crate, at its root.
@@ -63,7 +70,7 @@ pub trait Crawler {
 /// #     fn manifest() -> Manifest { Manifest::new("books", "1.0.0", "Books.") }
 /// #     fn handle(_: &Call) -> HandlerResult { Ok(()) }
 /// # }
-/// nephila_sdk::plugin!(Books: failure, finish, listener, sessions);
+/// nephila_sdk::plugin!(Books: failure, finish, listener, sessions, pipeline);
 /// # fn main() {}
 /// ```
 #[macro_export]
@@ -101,11 +108,14 @@ macro_rules! __plugin_entry {
     (sessions $crawler:ident) => {
         $crate::bindings::sessions::export_sessions!($crawler with_types_in $crate::bindings::sessions);
     };
+    (pipeline $crawler:ident) => {
+        $crate::bindings::pipeline::export_pipeline!($crawler with_types_in $crate::bindings::pipeline);
+    };
     ($other:ident $crawler:ident) => {
         compile_error!(concat!(
             "no such entry point: `",
             stringify!($other),
-            "`; there are `failure`, `finish`, `listener` and `sessions`"
+            "`; there are `failure`, `finish`, `listener`, `sessions` and `pipeline`"
         ));
     };
 }
@@ -154,5 +164,14 @@ impl<T: Crawler> sessions::exports::nephila::crawler::sessions::Guest for T {
     fn create() -> Result<sessions::exports::nephila::crawler::sessions::NewSession, types::Error> {
         panic::report_to_the_log();
         T::create_session().map(NewSession::into_wit).map_err(Error::into_wit)
+    }
+}
+
+impl<T: Crawler> pipeline::exports::nephila::crawler::pipeline::Guest for T {
+    fn process_item(
+        item: pipeline::exports::nephila::crawler::pipeline::Item,
+    ) -> Result<pipeline::exports::nephila::crawler::pipeline::Verdict, types::Error> {
+        panic::report_to_the_log();
+        T::process_item(&Item::new(item)).map(Verdict::into_wit).map_err(Error::into_wit)
     }
 }

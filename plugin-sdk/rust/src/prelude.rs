@@ -3,8 +3,8 @@
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
-    Call, Crawler, Document, Error, Event, FailureReason, Fields, HandlerResult, Links, Manifest, NewRequest, NewSession,
-    Request, Router, Row, config, crawl, dataset, enqueue, enqueue_links, events, fatal, key_value, log, lookup, retry, session,
-    skip, state, text,
+    Call, Crawler, Document, Error, Event, FailureReason, Fields, HandlerResult, Item, Links, Manifest, NewRequest, NewSession,
+    Pipeline, Request, Router, Row, Verdict, config, crawl, dataset, enqueue, enqueue_links, events, fatal, key_value, log,
+    lookup, retry, session, skip, state, text,
 };
 pub use crate::{debug, error, info, trace, warn};

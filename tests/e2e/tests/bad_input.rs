@@ -1,5 +1,8 @@
 //! Whatever a user can get wrong: one line with the cause and the way out, the right exit code, and nothing changed.
 
+#[path = "../../../host/plugin/tests/loading/wrong.rs"]
+mod wrong;
+
 use anyhow::{Context, Result};
 use nephila_e2e::{Crawl, plugin, test_plugin};
 use nephila_site::{Site, SiteConfig};
@@ -70,6 +73,57 @@ fn files_that_are_no_plugins() -> Result<()> {
         (["run", "core.wasm", URL], &["core.wasm", "component"]),
         (["run", "version.wasm", URL], &["version.wasm"]),
         (["run", ".", URL], &["."]),
+    ] {
+        refused(folder.path(), &arguments, words)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn inspect_says_of_every_wrong_plugin_what_is_wrong_and_what_to_do() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for wrong in wrong::all() {
+        let path = wrong.write(folder.path()).display().to_string();
+        refused(folder.path(), &["inspect", &path], wrong.words)?;
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn inspect_shows_what_a_plugin_has_and_what_it_reaches_in_vain() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let reaching = wrong::with_entry_points(&[]).replacen(
+        "(component",
+        "(component (import \"wasi:sockets/instance-network@0.2.3\" (instance)) (import \"wasi:filesystem/preopens@0.2.3\" (instance))",
+        1,
+    );
+    fs::write(folder.path().join("reaching.wasm"), wat::parse_str(reaching)?)?;
+    let shown = Crawl::new(folder.path(), ["inspect", "reaching.wasm"]).run()?.expect_code(0)?.stdout;
+    for line in [
+        "verdict   compatible with this host",
+        "exports   handler\n",
+        "wasi:sockets/instance-network@0.2.3 (refused when it is used)",
+        "wasi:filesystem/preopens@0.2.3 (refused when it is used)",
+    ] {
+        anyhow::ensure!(shown.contains(line), "`{line}` is not in: {shown}");
+    }
+    let fields = plugin("fields")?.display().to_string();
+    let shown = Crawl::new(folder.path(), ["inspect", &fields]).run()?.expect_code(0)?.stdout;
+    anyhow::ensure!(shown.contains("exports   manifest, pipeline\n"), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn pipelines_and_listeners_that_are_none() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (books, fields) = (plugin("books")?.display().to_string(), plugin("fields")?.display().to_string());
+    for (arguments, words) in [
+        (vec!["run", &fields, URL], ["plugin fields handles no pages", "--pipeline"].as_slice()),
+        (vec!["run", &books, URL, "--pipeline", &books], &["--pipeline", "plugin books has no pipeline", "manifest"]),
+        (vec!["run", &books, URL, "--listener", &fields], &["--listener", "plugin fields has no listener", "manifest, pipeline"]),
+        (vec!["run", &books, URL, "--pipeline", "missing.wasm"], &["missing.wasm", "check the path"]),
+        (vec!["run", &books, URL, "--pipeline", &fields, "--pipeline", "no-such-name"], &["no-such-name", "nephila list"]),
     ] {
         refused(folder.path(), &arguments, words)?;
     }

@@ -148,6 +148,8 @@ impl Crawling {
             store: Arc::clone(store),
             opened,
             plugin: Arc::clone(&world.plugin),
+            pipelines: Vec::new(),
+            listeners: Vec::new(),
             fetcher: Arc::new(Fetcher::new(FetchConfig {
                 guard: AddressGuard::new().allow_all_private(),
                 ..FetchConfig::default()

@@ -47,6 +47,11 @@ pub(crate) fn carry_out(word: &str, call: &Call) -> HandlerResult {
         }
         "slow-selector" => slow_selector(call),
         "many-handles" => many_handles(call),
+        // An item whose pipeline is told by it what to do, after one that is kept.
+        word if word.starts_with("item-") => {
+            effects(call)?;
+            dataset::push(&json!({ "item": word.trim_start_matches("item-") }))
+        }
         "body" => dataset::push(&json!({ "bytes": call.document()?.body().len() })),
 
         "state-bad-type" => {

@@ -2,12 +2,13 @@
 //!
 //! What it does on a page is a word (see [`behaviour`]), looked for in this order: the user data `{"do": "WORD"}`, the
 //! label, `do=WORD` anywhere in the URL, the input `{"pages": {"PART OF THE URL": "WORD"}}`. Without one it is well-behaved:
-//! it pushes `{"url": …}` and follows every link of the same hostname. What it does as a listener, with sessions and with
-//! storages is in [`events`], [`sessions`] and [`storages`].
+//! it pushes `{"url": …}` and follows every link of the same hostname. What it does as a listener, with items on their way, with sessions and
+//! with storages is in [`events`], [`items`], [`sessions`] and [`storages`].
 
 mod behaviour;
 mod clock;
 mod events;
+mod items;
 mod sessions;
 mod storages;
 
@@ -50,9 +51,13 @@ impl Crawler for Hostile {
     fn create_session() -> Result<NewSession, Error> {
         sessions::create(&input()?.session.unwrap_or_default())
     }
+
+    fn process_item(item: &Item) -> Result<Verdict, Error> {
+        items::process(item)
+    }
 }
 
-nephila_sdk::plugin!(Hostile: failure, finish, listener, sessions);
+nephila_sdk::plugin!(Hostile: failure, finish, listener, sessions, pipeline);
 
 /// Pushes the URL that answered and follows every link of its hostname.
 pub(crate) fn well_behaved(call: &Call) -> HandlerResult {
@@ -68,6 +73,7 @@ struct Input {
     listen: Vec<String>,
     hear: Option<String>,
     session: Option<String>,
+    items: BTreeMap<String, String>,
 }
 
 pub(crate) fn input() -> Result<Input, Error> {

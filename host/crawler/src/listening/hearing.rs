@@ -1,19 +1,19 @@
-//! The task that lets the plugin's listener hear.
+//! The task that lets listeners hear.
 //!
 //! Decision: what a call asks for is committed under the event that it heard, in the way of a handler's: if state that it saw has changed, a
 //! fresh instance, which hears what the one before it heard, hears the same event again, alone from its second time. A call that fails
 //! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store, and after some
 //! tries the listener hears nothing more: the next start finds what it has not heard.
 
-use super::outcome::{Called, Committed, Faulty, Then, commit};
+use super::hearers::{Called, Faulty, Hearers};
+use super::outcome::{Committed, Then, commit};
 use super::wants::{Passing, Wants, comes_again};
 use super::{AtWork, Doing, Late, News, ON_ITS_WAY, Order, Pages, Sides};
-use crate::conclude::count_call;
 use crate::line::Line;
 use crate::visit::Suspicion;
 use nephila_events::Event;
 use nephila_model::{Effects, EventId, Heard, Lease, StatsDelta, Timestamp};
-use nephila_plugin::{CallFailure, Listener, ListenerEvent};
+use nephila_plugin::ListenerEvent;
 use nephila_store::{LeftBehind, StoreError, StoredEvent};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(super) struct Hearing {
     line: Arc<Line>,
     lease: Lease,
     news: mpsc::Sender<News>,
-    listener: Listener,
+    hearers: Hearers,
     wants: Wants,
     passing: mpsc::Receiver<Passing>,
     began: Timestamp,
@@ -82,14 +82,14 @@ pub(super) struct Hearing {
 
 impl Hearing {
     pub(super) fn new(line: Arc<Line>, lease: Lease, left: LeftBehind, Sides { news, working, pages }: Sides) -> Self {
-        let listener = line.plugin.listener(Arc::clone(&line.call_settings));
+        let hearers = Hearers::of(&line);
         let (sender, passing) = mpsc::channel(1);
-        let wants = Wants::new(line.bulletin.events().clone(), line.plugin.name(), sender);
+        let wants = Wants::new(line.bulletin.events().clone(), &hearers.names(), sender);
         Self {
             line,
             lease,
             news,
-            listener,
+            hearers,
             wants,
             passing,
             began: Timestamp::now(),
@@ -197,15 +197,10 @@ impl Hearing {
         self.working.send_if_modified(|doing| std::mem::replace(&mut doing.at_work, at_work) != at_work);
     }
 
-    // Asks the plugin what it wants to hear.
+    // Asks the plugins what they want to hear.
     async fn subscribe(&mut self) {
-        match self.listener.subscriptions().await {
-            Ok(hears) => self.wants.set(hears, &self.working),
-            Err(failure) => {
-                tracing::warn!(plugin = self.line.plugin.name(), error = %failure, "the listener did not say what it wants to hear");
-                self.wants.set(BTreeSet::new(), &self.working);
-            }
-        }
+        self.hearers.subscribe().await;
+        self.wants.set(self.hearers.hears(), &self.working);
     }
 
     // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so. What comes
@@ -275,7 +270,7 @@ impl Hearing {
     async fn hear(&mut self, event: &ListenerEvent, heard: Heard) -> Then {
         let line = Arc::clone(&self.line);
         for time in 1..=TIMES {
-            let before = self.wants.names().clone();
+            let before = self.hearers.before();
             let committed = {
                 // Not beside a suspect, which is handled alone (S10).
                 let _handling = match (heard, self.suspicion) {
@@ -293,6 +288,8 @@ impl Hearing {
                 let Called { effects, stats, faulty } = self.call(event).await;
                 match (faulty, heard) {
                     (Faulty::Host, Heard::Stored(_)) => {
+                        self.hearers.forget(event, before);
+                        self.wants.set(self.hearers.hears(), &self.working);
                         self.leave();
                         return Then::GoOn;
                     }
@@ -313,8 +310,8 @@ impl Hearing {
                     return self.tell(news, then).await;
                 }
                 Committed::Conflict => {
-                    self.listener.renew(before.clone());
-                    self.wants.set(before, &self.working);
+                    self.hearers.forget(event, before);
+                    self.wants.set(self.hearers.hears(), &self.working);
                 }
             }
         }
@@ -334,7 +331,7 @@ impl Hearing {
             return;
         }
         tracing::error!(
-            plugin = self.line.plugin.name(),
+            plugins = self.hearers.names(),
             tries = HOST_FAILURES,
             "the host was at fault each time that an event was to be heard; the listener hears nothing more, and the next start of the crawl \
              has it hear what waits"
@@ -347,28 +344,17 @@ impl Hearing {
     async fn call(&mut self, event: &ListenerEvent) -> Called {
         #[cfg(debug_assertions)]
         crate::crash_hook::at_event(&event.name);
-        let mut stats = StatsDelta::default();
-        let heard = self.listener.on_event(self.line.call(None, None), event).await;
-        count_call(&self.line, &mut stats, &heard.report);
-        // Of a call that failed, what it saw: that may be why.
-        let mut effects = heard.report.effects;
-        let mut faulty = Faulty::Nobody;
-        if let Err(failure) = heard.report.ended {
-            let plugin = self.line.plugin.name();
-            tracing::warn!(plugin, event = event.name, code = failure.code(), error = %failure, "the listener failed");
-            faulty = if matches!(failure, CallFailure::Host { .. }) { Faulty::Host } else { Faulty::Plugin };
-        }
+        let line = Arc::clone(&self.line);
+        let Called { mut effects, stats, faulty } = self.hearers.hear(&line, event).await;
         if self.phase == Phase::Closing && !(effects.requests.is_empty() && effects.events.is_empty()) {
             let (requests, events) = (effects.requests.len(), effects.events.len());
             tracing::warn!(event = event.name, requests, events, "what a listener brings at the end of its crawl is left out");
             effects.requests.clear();
             effects.events.clear();
         }
-        match heard.hears {
-            Some(hears) if hears == *self.wants.names() => {}
-            Some(hears) => self.wants.set(hears, &self.working),
-            // Its instance is gone, and with it what it wanted.
-            None => self.subscribe().await,
+        let hears = self.hearers.hears();
+        if hears != *self.wants.names() {
+            self.wants.set(hears, &self.working);
         }
         Called { effects, stats, faulty }
     }

@@ -11,24 +11,6 @@ pub(super) enum Then {
     End,
 }
 
-/// What a call came to.
-pub(super) struct Called {
-    /// What it asks for.
-    pub(super) effects: Effects,
-    /// What it cost.
-    pub(super) stats: StatsDelta,
-    /// Whose fault it is if it failed.
-    pub(super) faulty: Faulty,
-}
-
-/// Whose fault it is that a call failed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Faulty {
-    Nobody,
-    Plugin,
-    Host,
-}
-
 /// What a commit came to.
 pub(super) enum Committed {
     /// That is all of it, with what the run loop is to be told.

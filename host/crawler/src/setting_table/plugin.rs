@@ -28,9 +28,16 @@ pub(super) const TABLE: &[Setting] = &[
     setting!(
         "plugin-reuse",
         POSITIVE,
-        "Calls that one sandbox serves; 1 is a fresh sandbox for every page.",
+        "Calls that one sandbox of a plugin serves; 1 is a fresh sandbox for every page.",
         |s, v| s.plugin_reuse = u32::try_from(positive(v)?).map_err(|_| "is too large".to_owned())?,
         |s| s.plugin_reuse.to_string()
+    ),
+    setting!(
+        "plugin-reuse-memory",
+        SIZE,
+        "Of a sandbox after a call, above which it serves no other: scripts grow.",
+        |s, v| s.plugin_reuse_memory = size(v)?,
+        |s| s.plugin_reuse_memory.to_string()
     ),
     setting!(
         "max-state-value",

@@ -75,6 +75,8 @@ fn the_table_is_read_at_a_glance() {
         (Counter::EndedAfterRetries(2), 4),
         (Counter::Items, 81),
         (Counter::ItemsOf("prices".into()), 9),
+        (Counter::ItemsDropped("duplicate".into()), 6),
+        (Counter::ItemsDropped("no-price".into()), 2),
         (Counter::Fetches, 112),
         (Counter::BodyBytes, 3_450_000),
         (Counter::FinishedMillis, 4_500),
@@ -109,6 +111,7 @@ fn the_table_is_read_at_a_glance() {
   sessions  1 rotations, where a site blocked one
   items     81
             9 in dataset prices
+  dropped   6 duplicate, 2 no-price
   fetches   112, 3.5 MB
   average   50 ms a page, 12 to 310 ms
   attempts  101, 50.0 ms on average

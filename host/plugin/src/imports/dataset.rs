@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 8 << 20;
 impl dataset::Host for Inside {
     fn push(&mut self, name: Option<String>, items: Vec<String>) -> Result<(), Fault> {
         self.check_time()?;
-        let present = self.present()?;
+        let present = self.acting()?;
         let name = names::dataset(name)?;
         let mut checked = Vec::with_capacity(items.len());
         for (place, item) in items.into_iter().enumerate() {
@@ -24,10 +24,7 @@ impl dataset::Host for Inside {
                     format!("item {place} is not a JSON object: {}; it begins `{}`", one_line(&cause, 200), one_line(&item, 60));
                 Fault::refused("bad-json", message)
             })?;
-            checked.push(match json::one_line(&item) {
-                std::borrow::Cow::Borrowed(same) if same.len() == item.len() => item,
-                line => line.into_owned(),
-            });
+            checked.push(json::into_one_line(item));
         }
         present.draft.push(&name, checked)
     }

@@ -30,7 +30,7 @@ impl events::Host for Inside {
 
     fn emit(&mut self, event: String, payload: String) -> Result<(), Fault> {
         self.check_time()?;
-        let present = self.present()?;
+        let present = self.acting()?;
         names::own_event(&event)?;
         json::check(&payload).map_err(|cause| {
             let (cause, begins) = (one_line(&cause, 200), one_line(&payload, 60));

@@ -19,12 +19,12 @@ impl key_value::Host for Inside {
         let (store, _) = (names::store(store)?, names::key("key-value", &key, self.limits.key_length)?);
         names::short("media type", &entry.content_type, 256)?;
         let value = KvValue { content_type: entry.content_type, value: entry.value.into() };
-        self.present()?.draft.write(store, key, Some(value))
+        self.acting()?.draft.write(store, key, Some(value))
     }
 
     fn remove(&mut self, store: Option<String>, key: String) -> Result<(), Fault> {
         let (store, _) = (names::store(store)?, names::key("key-value", &key, self.limits.key_length)?);
-        self.present()?.draft.write(store, key, None)
+        self.acting()?.draft.write(store, key, None)
     }
 
     async fn get_auto_saved(&mut self, store: Option<String>, key: String) -> Result<Option<String>, Fault> {

@@ -24,7 +24,7 @@ const USUAL: usize = 1_000;
 impl queue::Host for Inside {
     async fn enqueue(&mut self, asked: Vec<types::NewRequest>) -> Result<Vec<queue::Enqueued>, Fault> {
         self.check_time()?;
-        let present = self.present()?;
+        let present = self.acting()?;
         if asked.len() > present.draft.requests_left() {
             let allowed = present.call.settings.limits.requests;
             return Err(Fault::quota(format!("one call may enqueue {allowed} requests; enqueue the rest from another page")));
@@ -63,7 +63,7 @@ impl queue::Host for Inside {
     }
 
     async fn enqueue_links(&mut self, options: queue::LinkOptions) -> Result<queue::LinkSummary, Fault> {
-        let page = self.present()?.call.page.clone().ok_or_else(no_page)?;
+        let page = self.acting()?.call.page.clone().ok_or_else(no_page)?;
         let (page, watch, shared) = self.query(page)?;
         let patterns = shared.patterns.get(PatternTexts {
             globs: options.globs,

@@ -72,7 +72,7 @@ impl session::Host for Inside {
     async fn add(&mut self, session: session::Addition) -> Result<String, Fault> {
         self.check_time()?;
         let limits = self.limits;
-        let present = self.present()?;
+        let present = self.acting()?;
         let pool = present.call.pool.clone().ok_or_else(|| {
             let message = "this crawl uses no sessions; start it with --set session-pool=yes, or ask for it in the manifest";
             Fault::refused("no-session-pool", message)

@@ -107,6 +107,9 @@ async fn its_effects_are_those_of_a_handler() {
     let again = hear(&mut listener, "tick", json!({ "do": "enqueue" })).await;
     assert_eq!((keys(&first).len(), keys(&first)), (2, keys(&again)), "an event that is heard again asks for the same requests");
     assert_ne!(keys(&first)[0], keys(&first)[1]);
+    let mut beside = plugin().await.listener(settings(&json!({ "listen": ["tick"] }))).at(1);
+    let other = hear(&mut beside, "tick", json!({ "do": "enqueue" })).await;
+    assert!(keys(&other).iter().all(|key| !keys(&first).contains(key)), "another listener of the same event asks for its own");
     assert_eq!(code(&hear(&mut listener, "tick", json!({ "do": "no-page" })).await.report), "no-page");
     assert_eq!(code(&hear(&mut listener, "tick", json!({ "do": "no-session" })).await.report), "no-session");
 }

@@ -49,6 +49,7 @@ fn bounded(connection: &Connection, crawl: CrawlId, counter: &Counter) -> Done<S
         Counter::Skipped(_) => Counter::Skipped(OTHER.to_owned()),
         Counter::Error(_) => Counter::Error(OTHER.to_owned()),
         Counter::ItemsOf(_) => Counter::ItemsOf(OTHER.to_owned()),
+        Counter::ItemsDropped(_) => Counter::ItemsDropped(OTHER.to_owned()),
         _ => return Ok(name),
     };
     let is_known =

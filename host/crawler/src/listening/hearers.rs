@@ -1,0 +1,122 @@
+//! The listeners of a crawl: its own plugin's, and those of others that the operator named.
+//!
+//! Decision: each has an instance of its own, and all of them hear an event, in the operator's order, before what they asked for is committed
+//! together under that event. So each hears it with effect exactly once, and nothing has to be noted for each; a later one sees
+//! the state as the earlier ones left it. The cost is that they wait for each other, and that all who heard it hear it once more
+//! where what one of them saw has changed.
+
+use crate::companion::Companion;
+use crate::conclude::count_call;
+use crate::line::Line;
+use crate::pipelines;
+use nephila_model::{Effects, StatsDelta};
+use nephila_plugin::{Call, CallFailure, CallReport, CallSettings, Listener, ListenerEvent, ListenerReport};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// All of them.
+pub(super) struct Hearers(Vec<Hearer>);
+
+struct Hearer {
+    name: String,
+    settings: Arc<CallSettings>,
+    listener: Listener,
+    hears: BTreeSet<String>,
+}
+
+/// What an event came to.
+pub(super) struct Called {
+    pub(super) effects: Effects,
+    pub(super) stats: StatsDelta,
+    pub(super) faulty: Faulty,
+}
+
+/// Whose fault it is that a call failed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Faulty {
+    Nobody,
+    Plugin,
+    Host,
+}
+
+/// What each of them heard before an event.
+pub(super) struct Before(Vec<BTreeSet<String>>);
+
+impl Hearers {
+    pub(super) fn of(line: &Line) -> Self {
+        let hearer = |(place, one): (usize, &Companion)| {
+            let settings = Arc::clone(&one.call_settings);
+            let listener = one.plugin.listener(Arc::clone(&settings)).at(place);
+            Hearer { name: one.plugin.name().to_owned(), settings, listener, hears: BTreeSet::new() }
+        };
+        Self(line.listeners.iter().enumerate().map(hearer).collect())
+    }
+
+    /// Their plugins, for people.
+    pub(super) fn names(&self) -> String {
+        self.0.iter().map(|hearer| hearer.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What any of them hears.
+    pub(super) fn hears(&self) -> BTreeSet<String> {
+        self.0.iter().flat_map(|hearer| hearer.hears.iter().cloned()).collect()
+    }
+
+    /// Asks each what it wants to hear.
+    pub(super) async fn subscribe(&mut self) {
+        for hearer in &mut self.0 {
+            hearer.subscribe().await;
+        }
+    }
+
+    /// What each of them hears now.
+    pub(super) fn before(&self) -> Before {
+        Before(self.0.iter().map(|hearer| hearer.hears.clone()).collect())
+    }
+
+    /// Has those who heard an event forget it, with all that their instances remember; each hears what it heard before.
+    pub(super) fn forget(&mut self, event: &ListenerEvent, before: Before) {
+        for (hearer, hears) in self.0.iter_mut().zip(before.0) {
+            if hears.contains(&event.name) {
+                hearer.listener.renew(hears.clone());
+            }
+            hearer.hears = hears;
+        }
+    }
+
+    /// Lets each of them hear an event.
+    pub(super) async fn hear(&mut self, line: &Line, event: &ListenerEvent) -> Called {
+        let mut called = Called { effects: Effects::default(), stats: StatsDelta::default(), faulty: Faulty::Nobody };
+        for hearer in &mut self.0 {
+            let (settings, earlier) = (Arc::clone(&hearer.settings), called.effects.state_ops.clone());
+            let call = Call { settings, earlier, ..line.call(None, None) };
+            let ListenerReport { report, hears } = hearer.listener.on_event(call.clone(), event).await;
+            count_call(line, &mut called.stats, &report);
+            // Of a call that failed, what it saw is left: that may be why.
+            let CallReport { effects, ended, .. } = pipelines::pass(line, &call, report, &mut called.stats).await;
+            called.effects = called.effects.then(effects);
+            if let Err(failure) = ended {
+                let plugin = hearer.name.as_str();
+                tracing::warn!(plugin, event = event.name, code = failure.code(), error = %failure, "the listener failed");
+                let faulty = if matches!(failure, CallFailure::Host { .. }) { Faulty::Host } else { Faulty::Plugin };
+                called.faulty = called.faulty.max(faulty);
+            }
+            match hears {
+                Some(hears) => hearer.hears = hears,
+                // Its instance is gone, and with it what it wanted.
+                None => hearer.subscribe().await,
+            }
+        }
+        called
+    }
+}
+
+impl Hearer {
+    async fn subscribe(&mut self) {
+        self.hears = self.listener.subscriptions().await.unwrap_or_else(|failure| {
+            let plugin = self.name.as_str();
+            tracing::warn!(plugin, error = %failure, "the listener did not say what it wants to hear");
+            BTreeSet::new()
+        });
+    }
+}
