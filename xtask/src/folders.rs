@@ -34,6 +34,11 @@ impl Folders {
         self.target.join("test-plugins")
     }
 
+    /// The tools that plugins of other languages are built with in tests.
+    pub(crate) fn author_tools(&self) -> PathBuf {
+        self.target.join("author-tools")
+    }
+
     /// What cargo makes of plugins; shared by all of them, so that the standard library is compiled once.
     pub(crate) fn guest_target(&self) -> PathBuf {
         self.target.join("guest")

@@ -5,7 +5,6 @@
 
 mod bench;
 mod build;
-mod component;
 mod crash_test;
 mod demo;
 mod folders;

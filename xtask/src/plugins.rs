@@ -5,13 +5,13 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
+use nephila_build::component;
+use nephila_build::rust::{TARGET, Toolchain, remappings};
 use serde_json::Value;
 
-use crate::component;
 use crate::folders::Folders;
 use crate::process::{cargo, output, run};
 use crate::setup;
-use crate::toolchain::{TARGET, Toolchain};
 
 /// The folder of the example plugins, which are real crawlers.
 const EXAMPLES: &str = "plugins";
@@ -52,22 +52,13 @@ fn build(folders: &Folders, plugins: Vec<Plugin>) -> Result<()> {
 }
 
 fn compile(folders: &Folders, toolchain: &Toolchain, plugins: &[Plugin]) -> Result<()> {
-    let mut command = toolchain.cargo_build(&remappings(folders, toolchain));
+    let mut command = toolchain.cargo_build(&remappings(&folders.root, toolchain));
     command.current_dir(&folders.root).args(["--locked", "--profile", "plugin", "--target-dir"]);
     command.arg(folders.guest_target());
     for plugin in plugins {
         command.args(["--package", &plugin.name]);
     }
     run(&mut command)
-}
-
-/// A panic names its file. Without the folders of this machine the same source gives the same component, and so the
-/// same digest, on every machine.
-fn remappings(folders: &Folders, toolchain: &Toolchain) -> Vec<String> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    let pairs = [(Some(folders.root.clone()), "."), (home, "/cargo"), (toolchain.sysroot(), "/rust")];
-    let flag = |(from, to): (Option<PathBuf>, &str)| Some(format!("--remap-path-prefix={}={to}", from?.display()));
-    pairs.into_iter().filter_map(flag).collect()
 }
 
 fn encode(folders: &Folders, plugin: &Plugin) -> Result<()> {

@@ -3,10 +3,13 @@
 use std::process::Command;
 
 use anyhow::{Result, bail};
+use nephila_build::rust::Toolchain;
+use nephila_build::{Builder, Language, Missing};
 
+use crate::folders::Folders;
 use crate::packages;
 use crate::process::{on_path, output_if_it_works};
-use crate::toolchain::Toolchain;
+use crate::toolchain;
 
 /// Finds or installs everything, and says what it found.
 pub(crate) fn run() -> Result<()> {
@@ -14,8 +17,9 @@ pub(crate) fn run() -> Result<()> {
     plugin_toolchain().map(|_| ())
 }
 
-/// What tests need beside that: a Python for the real Crawlee. Without it the tests that need it say that they are skipped.
-pub(crate) fn for_tests() -> Result<()> {
+/// What tests need beside that: a Python for the real Crawlee, and the tools of each language that plugins are written in. Without them the
+/// tests that need them say that they are skipped.
+pub(crate) fn for_tests(folders: &Folders) -> Result<()> {
     run()?;
     let works = || output_if_it_works(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_some();
     if !works() && packages::can_install() {
@@ -25,12 +29,28 @@ pub(crate) fn for_tests() -> Result<()> {
         "Python with venv, for tests with Crawlee: {}",
         if works() { "there" } else { "not there; install python3 and python3-venv" }
     );
+    author_tools(folders);
     Ok(())
+}
+
+/// Below `target`, so that the user's own folder stays as it is.
+fn author_tools(folders: &Folders) {
+    let builder =
+        Builder::new(nephila_build::Folders { cache: folders.author_tools(), tools: folders.author_tools() }, Missing::Say);
+    for language in [Language::JavaScript, Language::Python, Language::C] {
+        if !builder.is_installed(language) && (language != Language::C || on_path("clang").is_none()) {
+            let installation = builder.installation(language);
+            println!("for tests with plugins in {language}, trying: {}", installation.lines().join(" && "));
+            if let Err(error) = installation.run() {
+                println!("{error}; tests that need them are skipped");
+            }
+        }
+    }
 }
 
 /// The Rust that compiles plugins.
 pub(crate) fn plugin_toolchain() -> Result<Toolchain> {
-    let toolchain = Toolchain::find_or_install()?;
+    let toolchain = toolchain::find_or_install()?;
     println!("{}", toolchain.describe());
     Ok(toolchain)
 }

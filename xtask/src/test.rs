@@ -17,7 +17,7 @@ const APART: [&str; 2] = ["nephila-events", "nephila-autoscale"];
 /// Runs the steps in order, and stops at the first that fails.
 pub(crate) fn run(folders: &Folders) -> Result<()> {
     let mut steps = Steps::default();
-    steps.step("setup", setup::for_tests)?;
+    steps.step("setup", || setup::for_tests(folders))?;
     steps.step("format", || of_cargo(folders, &["fmt", "--all", "--check"]))?;
     steps.step("lints", || of_cargo(folders, &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     steps.step("plugins", || plugins::build_all(folders))?;
@@ -32,7 +32,7 @@ pub(crate) fn run(folders: &Folders) -> Result<()> {
 }
 
 fn of_cargo(folders: &Folders, arguments: &[&str]) -> Result<()> {
-    run_program(Command::new(cargo()).current_dir(&folders.root).args(arguments))
+    run_program(Command::new(cargo()).current_dir(&folders.root).env("NEPHILA_TOOLS", folders.author_tools()).args(arguments))
 }
 
 /// What was done, and how long it took.

@@ -257,7 +257,7 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     #[cfg(debug_assertions)]
     crate::crash_hook::at(&page.page().url);
     let call = call(line, visit, Some(Arc::clone(page)), UseAsk::default());
-    let report = line.plugin.handle(call.clone()).await;
+    let report = visit.plugin.handle(call.clone()).await;
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
     let report = pipelines::pass(line, &call, report, &mut stats).await;
@@ -311,12 +311,12 @@ async fn give_up(
     ask: UseAsk,
 ) -> Decision {
     let verdict = Verdict::Failed { reason: reason.clone(), final_url };
-    if !line.plugin.entry_points().failure {
+    if !visit.plugin.entry_points().failure {
         return Decision { ask, ..Decision::bare(verdict) };
     }
     let attempts = visit.claim.request.retry_count + 1;
     let call = call(line, visit, page, ask.clone());
-    let report = line.plugin.failure(call.clone(), &reason, attempts).await;
+    let report = visit.plugin.failure(call.clone(), &reason, attempts).await;
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
     let report = pipelines::pass(line, &call, report, &mut stats).await;

@@ -33,9 +33,10 @@ pub async fn finish(line: &Line, lease: Lease) -> Finish {
         let mut stats = StatsDelta::default();
         // A listener may be at work beside it: what was in conflict once runs alone.
         let _alone = if attempt > 1 { Some(line.state.write().await) } else { None };
-        let effects = if line.plugin.entry_points().finish {
+        let plugin = line.plugin();
+        let effects = if plugin.entry_points().finish {
             let call = line.call(None, None);
-            let report = line.plugin.finish(call.clone()).await;
+            let report = plugin.finish(call.clone()).await;
             count_call(line, &mut stats, &report);
             let report = pipelines::pass(line, &call, report, &mut stats).await;
             match report.ended {

@@ -12,7 +12,7 @@ use nephila_model::{CrawlId, Profile, QueuedRequest};
 use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin, Reads};
 use nephila_store::Store;
 use std::sync::Arc;
-use tokio::sync::{RwLock, Semaphore};
+use tokio::sync::{RwLock, Semaphore, watch};
 
 /// The stations of the line.
 pub struct Line {
@@ -22,12 +22,12 @@ pub struct Line {
     pub crawl: CrawlId,
     /// Gets pages.
     pub fetcher: Arc<Fetcher>,
-    /// Understands them.
-    pub plugin: Arc<Plugin>,
     /// Look at items on their way, one after another.
     pub pipelines: Vec<Companion>,
     /// Hear events, one after another.
     pub listeners: Vec<Companion>,
+    /// Understands them; the one of this moment.
+    pub plugin: watch::Receiver<Arc<Plugin>>,
     /// Gives sessions, if the crawl uses them.
     pub sessions: Option<SessionDesk>,
     /// Knows which sites are asked too much.
@@ -55,6 +55,11 @@ pub struct Line {
 }
 
 impl Line {
+    /// The plugin of this moment.
+    pub fn plugin(&self) -> Arc<Plugin> {
+        Arc::clone(&self.plugin.borrow())
+    }
+
     /// A call of the plugin.
     pub fn call(&self, request: Option<Arc<QueuedRequest>>, page: Option<Arc<ParsedPage>>) -> Call {
         let pool = self.sessions.as_ref().map(SessionDesk::additions);

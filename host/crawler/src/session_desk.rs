@@ -348,13 +348,14 @@ impl SessionDesk {
 
     // In its turn among all calls of the plugin, and not beside a suspect. No session is held meanwhile, so that nobody waits for us.
     async fn made_by_plugin(&self, line: &Line, stats: &mut StatsDelta) -> Result<Option<NewSession>, NoSession> {
-        if !line.plugin.entry_points().sessions {
+        let plugin = line.plugin();
+        if !plugin.entry_points().sessions {
             return Ok(None);
         }
         let _beside = line.handling.read().await;
         // It is never closed.
         let _permit = line.handlers.acquire().await.ok();
-        let (made, metrics) = line.plugin.create_session(Arc::clone(&line.call_settings)).await;
+        let (made, metrics) = plugin.create_session(Arc::clone(&line.call_settings)).await;
         count_cost(line, stats, &metrics);
         made.map_err(|failure| failed_to_make(&failure))
     }

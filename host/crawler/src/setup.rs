@@ -27,12 +27,13 @@ pub struct CrawlSetup {
     pub store: Arc<dyn Store>,
     /// The crawl.
     pub opened: OpenedCrawl,
-    /// Understands pages.
-    pub plugin: Arc<Plugin>,
     /// Look at its items on their way, one after another; after its own pipeline, if it has one.
     pub pipelines: Vec<Companion>,
     /// Hear its events, one after another; after its own listener, if it has one.
     pub listeners: Vec<Companion>,
+    /// Understands pages. Another one may be put in its place while the crawl runs: requests that are claimed from then on are handled by it,
+    /// those in flight by the one that they were claimed with, and the listener stays the one that it began with.
+    pub plugin: watch::Receiver<Arc<Plugin>>,
     /// Gets pages.
     pub fetcher: Arc<Fetcher>,
     /// How the crawl behaves.
@@ -84,8 +85,8 @@ impl CrawlSetup {
             store: Arc::clone(&self.store),
             crawl: self.opened.record.id,
             fetcher: Arc::clone(&self.fetcher),
-            plugin: Arc::clone(&self.plugin),
             block_pages: sessions.as_ref().and_then(|_| BlockPages::new(&self.settings)),
+            plugin: self.plugin.clone(),
             sessions,
             throttling: Throttling::default(),
             commits,

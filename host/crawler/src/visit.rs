@@ -6,6 +6,8 @@
 use crate::landing::Landing;
 use crate::session_desk::Held;
 use nephila_model::{AnsweredPage, Claim, Hop, RequestSpec, SiteKey, StatsDelta, Timestamp, UniqueKey};
+use nephila_plugin::Plugin;
+use std::sync::Arc;
 use std::time::Instant;
 use url::Url;
 
@@ -27,6 +29,8 @@ pub struct Visit {
     pub site_key: SiteKey,
     /// Whether it is handled alone, behind a mark.
     pub suspicion: Suspicion,
+    /// What handles it, from the claim to the end, also if the crawl has another one meanwhile.
+    pub plugin: Arc<Plugin>,
     /// Where to fetch next.
     pub url: Url,
     /// The request as the redirects so far have left it.
@@ -56,7 +60,7 @@ pub enum VisitEnd {
 
 impl Visit {
     /// A visit that begins.
-    pub fn begin(claim: Claim, site_key: SiteKey, suspicion: Suspicion) -> Self {
+    pub fn begin(claim: Claim, site_key: SiteKey, suspicion: Suspicion, plugin: Arc<Plugin>) -> Self {
         Self {
             url: claim.request.url.clone(),
             spec: claim.request.spec.clone(),
@@ -64,6 +68,7 @@ impl Visit {
             claim,
             site_key,
             suspicion,
+            plugin,
             session: None,
             answered: None,
             stats: StatsDelta::default(),

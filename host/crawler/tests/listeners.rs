@@ -63,9 +63,9 @@ async fn crawl(store: &Arc<dyn Store>, opened: OpenedCrawl, plugin: &Plugin, eve
     let setup = CrawlSetup {
         store: Arc::clone(store),
         opened,
-        plugin: Arc::new(plugin.clone()),
         pipelines: Vec::new(),
         listeners: Vec::new(),
+        plugin: watch::channel(Arc::new(plugin.clone())).1,
         fetcher: Arc::new(Fetcher::new(FetchConfig::default()).expect("a fetcher")),
         settings: Arc::new(CrawlSettings::default()),
         call_settings: call_settings(),

@@ -8,6 +8,7 @@ Examples:
   nephila run books.wasm https://books.toscrape.com/ -o books.jsonl
   nephila run books https://books.toscrape.com/ --job jobs/books      (the same command again resumes it)
   nephila run linkcheck http://localhost:8000/ --delay 0 -o - | jq .url
+  nephila run crawler.ts https://quotes.toscrape.com/ --watch         (built first, and again whenever it is saved)
   nephila run linkcheck http://localhost:8000/ -n 100 --set max-retries=5 --input '{\"external\": true}'
 
 Exit codes:
@@ -25,6 +26,10 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Begin a plugin: a project folder with a crawler that works
+    New(NewOptions),
+    /// Build a plugin from its source
+    Build(BuildOptions),
     /// Crawl with a plugin
     Run(Box<RunOptions>),
     /// Show the plugins in a folder
@@ -37,11 +42,48 @@ pub enum Command {
     Export(ExportOptions),
 }
 
+const NEW_EXAMPLES: &str = "\
+Examples:
+  nephila new quotes --lang ts
+  nephila new quotes --lang rust && nephila run ./quotes https://quotes.toscrape.com/ -n 20 -o quotes.jsonl";
+
+/// `nephila new`.
+#[derive(Debug, Args)]
+#[command(after_help = NEW_EXAMPLES)]
+pub struct NewOptions {
+    /// The plugin's name, and that of its folder: lower-case letters, digits and inner hyphens
+    pub name: String,
+
+    /// The language: rust, js, ts, python or c
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["rust", "js", "ts", "python", "c"])]
+    pub lang: String,
+}
+
+/// `nephila build`.
+#[derive(Debug, Args)]
+pub struct BuildOptions {
+    /// The plugin's source: a project's folder, or a file .js, .mjs, .ts, .mts, .py or .c
+    #[arg(default_value = ".")]
+    pub source: PathBuf,
+
+    /// The component to write [default: NAME.wasm beside the source]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Install what is missing for building in the user's folder; the commands are said first
+    #[arg(long)]
+    pub install: bool,
+
+    /// Replace the project's folder sdk by this program's SDK first
+    #[arg(long)]
+    pub update_sdk: bool,
+}
+
 /// `nephila run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunOptions {
-    /// The plugin: a .wasm file, or a name that `nephila list` shows
+    /// The plugin: a .wasm file, a name that `nephila list` shows, or a source, which is built first (see `nephila build`)
     pub plugin: String,
 
     /// Where to start; without any, the plugin's own start URLs
@@ -119,6 +161,10 @@ pub struct RunOptions {
     #[arg(long)]
     pub allow_private: bool,
 
+    /// Build the source again whenever it is saved, and go on with what comes of it
+    #[arg(long)]
+    pub watch: bool,
+
     /// Print final statistics as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
@@ -134,7 +180,7 @@ pub struct ListOptions {
 /// `nephila inspect`.
 #[derive(Debug, Args)]
 pub struct InspectOptions {
-    /// The plugin: a .wasm file, or a name that `nephila list` shows
+    /// The plugin: a .wasm file, a name that `nephila list` shows, or a source, which is built first (see `nephila build`)
     pub plugin: String,
 }
 

@@ -1,6 +1,7 @@
 //! The exit codes of docs/cli.md, and how an error is said.
 
-use crate::voice::note;
+use crate::voice::{self, note};
+use nephila_build::BuildError;
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -40,8 +41,11 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Says an error in one line, what failed, on what, and the way out, and gives what the process exits with.
+/// Says an error in one line, what failed, on what, and the way out, with the author's own lines below it where one is in a source, and gives what the process exits with.
 pub fn refuse(error: &anyhow::Error) -> Exit {
     note!("{error:#}");
+    if let Some(details) = error.downcast_ref::<BuildError>().and_then(BuildError::details) {
+        voice::say(&voice::lines(&details));
+    }
     if error.is::<Interrupted>() { Exit::Stopped } else { Exit::Refused }
 }

@@ -4,14 +4,20 @@ use crate::cli::InspectOptions;
 use crate::exit::Exit;
 use crate::run::text_of;
 use crate::voice::put;
-use crate::{plugin_host, plugins};
+use crate::{plugin_host, sources};
 use anyhow::Result;
 use nephila_crawler::CrawlSettings;
+use std::path::Path;
 
 /// Shows a plugin. A plugin that this host cannot run is an error that says why.
 pub async fn inspect(options: &InspectOptions) -> Result<Exit> {
-    let path = plugins::find(&options.plugin)?;
-    let plugin = plugin_host::start(&CrawlSettings::default())?.load(&path).await?;
+    let path = sources::component(&options.plugin).await?.file;
+    show(&path).await
+}
+
+/// Shows the plugin in a component.
+pub async fn show(path: &Path) -> Result<Exit> {
+    let plugin = plugin_host::start(&CrawlSettings::default())?.load(path).await?;
     let manifest = plugin.manifest();
     put!("{} {}: {}\n", plugin.name(), manifest.version, manifest.description);
     put!("  file      {}, {} bytes\n", path.display(), plugin.size());

@@ -1,5 +1,6 @@
 //! `nephila`: the command line. Wires the rooms of the house together and knows no algorithm.
 
+mod build;
 mod cli;
 mod companions;
 mod exit;
@@ -8,6 +9,7 @@ mod happenings;
 mod inspect;
 mod list;
 mod logging;
+mod new;
 mod outputs;
 mod plugin_host;
 mod plugins;
@@ -18,9 +20,11 @@ mod run;
 mod runs;
 mod sessions;
 mod signals;
+mod sources;
 mod status;
 mod stores;
 mod voice;
+mod watching;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -38,6 +42,8 @@ fn main() -> ExitCode {
     };
     let exit = runtime.block_on(async {
         match cli.command {
+            Command::New(options) => new::new(&options),
+            Command::Build(options) => build::build(&options).await,
             Command::Run(options) => {
                 let load = happenings::install()?;
                 // Whatever becomes of the crawl, its process's listeners hear the end.

@@ -1,6 +1,6 @@
 //! From what was written on the command line to a plugin's file.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use nephila_plugin::Plugin;
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,27 @@ pub const FOLDERS: [&str; 2] = ["plugins", "target/plugins"];
 /// Names the places that were looked at.
 pub fn find(plugin: &str) -> Result<PathBuf> {
     let path = Path::new(plugin);
-    let is_name = !plugin.is_empty() && path.extension().is_none() && path.components().count() == 1;
-    if !is_name || path.is_file() {
+    if !is_name(plugin) || path.is_file() {
         return Ok(path.to_owned());
     }
-    let candidates = FOLDERS.map(|folder| Path::new(folder).join(format!("{plugin}.wasm")));
-    match candidates.iter().find(|candidate| candidate.is_file()) {
-        Some(found) => Ok(found.clone()),
-        None => bail!(
-            "there is no plugin `{plugin}`: neither {} nor {} exists; give the path of a .wasm file, or see `nephila list`",
-            candidates[0].display(),
-            candidates[1].display()
-        ),
-    }
+    of_name(plugin).ok_or_else(|| {
+        let [first, second] = candidates(plugin).map(|candidate| candidate.display().to_string());
+        anyhow!("there is no plugin `{plugin}`: neither {first} nor {second} exists; give the path of a .wasm file or of a source, or see `nephila list`")
+    })
+}
+
+/// The file of a plugin by its name, if it is in one of the folders.
+pub fn of_name(plugin: &str) -> Option<PathBuf> {
+    candidates(plugin).into_iter().find(|candidate| is_name(plugin) && candidate.is_file())
+}
+
+fn is_name(plugin: &str) -> bool {
+    let path = Path::new(plugin);
+    !plugin.is_empty() && path.extension().is_none() && path.components().count() == 1
+}
+
+fn candidates(plugin: &str) -> [PathBuf; 2] {
+    FOLDERS.map(|folder| Path::new(folder).join(format!("{plugin}.wasm")))
 }
 
 /// The .wasm files of a folder, by name.

@@ -7,7 +7,7 @@ use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
 use crate::voice::{note, put};
-use crate::{happenings, outputs, plugin_host, plugins, progress_line, resources, runs, sessions, signals, voice};
+use crate::{happenings, outputs, plugin_host, progress_line, resources, runs, sessions, signals, sources, voice, watching};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
     CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, StopOrder, Stopper, all_settings, note_late_steps,
@@ -38,13 +38,19 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     // What the plugin is loaded with comes from the command line alone; what it is run with also from its manifest.
     let mut settings = CrawlSettings::default();
     apply_command_line(&mut settings, &options)?;
-    let path = plugins::find(&options.plugin)?;
     let host = plugin_host::start(&settings)?;
-    let loaded = async { anyhow::Ok((host.load(&path).await?, Companions::load(&host, &options).await?)) };
-    let (plugin, companions) = tokio::select! {
+    let loaded = async {
+        let found = sources::component(&options.plugin).await?;
+        let plugin = host.load(&found.file).await?;
+        anyhow::Ok((found, plugin, Companions::load(&host, &options).await?))
+    };
+    let (found, plugin, companions) = tokio::select! {
         loaded = loaded => loaded?,
         () = out_of_patience(stop.clone(), Duration::ZERO) => return Err(Interrupted.into()),
     };
+    if options.watch && found.source.is_none() {
+        bail!("--watch is for a plugin's source, which {} is not: give its folder or its file", options.plugin);
+    }
     if !plugin.entry_points().handler {
         let (name, has) = (plugin.name(), plugin.entry_points());
         let ways: Vec<&str> =
@@ -91,10 +97,13 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     let settings = Arc::new(settings);
     let events = nephila_events::manager();
     let teller = tokio::spawn(happenings::tell_of_stop(events.clone(), stop.clone(), settings.migration_grace));
+    let plugin = watch::Sender::new(Arc::new(plugin));
+    let watching =
+        found.source.filter(|_| options.watch).map(|source| tokio::spawn(watching::watch(source, host, plugin.clone())));
     let setup = CrawlSetup {
         store: Arc::clone(&store),
         opened,
-        plugin: Arc::new(plugin),
+        plugin: plugin.subscribe(),
         pipelines,
         listeners,
         fetcher: Arc::new(fetcher),
@@ -113,6 +122,9 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     // As a task, it is woken by the thread that a visit ends on; from this thread each landing would be a switch of threads.
     let report = tokio::spawn(crawl(setup)).await.context("the crawl fell over; this is a defect, please report it")?;
     teller.abort();
+    if let Some(watching) = watching {
+        watching.abort();
+    }
     happenings::tell_of_exit(&events);
     if let Some(line) = line {
         // It ends with the crawl; whether it could write its last line matters to nobody.

@@ -23,6 +23,15 @@ pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
+/// Text of several lines, without other control characters, with a line break at the end.
+pub fn lines(text: &str) -> String {
+    let mut shown: String = text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { ' ' } else { c }).collect();
+    if !shown.ends_with('\n') {
+        shown.push('\n');
+    }
+    shown
+}
+
 /// `print!` that does not mind a reader who has gone.
 macro_rules! put {
     ($($words:tt)*) => {

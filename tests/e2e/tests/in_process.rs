@@ -147,9 +147,9 @@ impl Crawling {
         let setup = CrawlSetup {
             store: Arc::clone(store),
             opened,
-            plugin: Arc::clone(&world.plugin),
             pipelines: Vec::new(),
             listeners: Vec::new(),
+            plugin: watch::channel(Arc::clone(&world.plugin)).1,
             fetcher: Arc::new(Fetcher::new(FetchConfig {
                 guard: AddressGuard::new().allow_all_private(),
                 ..FetchConfig::default()

@@ -75,7 +75,7 @@ impl Run {
                         self.listening.nudge();
                     }
                     let claim = self.frontier.claim_of(request, &turn.key);
-                    Box::new(Visit::begin(claim, turn.key, suspicion))
+                    Box::new(Visit::begin(claim, turn.key, suspicion, self.line.plugin()))
                 }
             };
             self.flights.launch(&self.line, visit);

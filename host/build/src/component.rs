@@ -1,9 +1,8 @@
 //! From a core module to a component, and what a component asks for and offers.
 
+use crate::BuildError;
 use std::path::Path;
-
-use anyhow::{Context, Result};
-use wasmparser::{Parser, Payload};
+use wasmparser::{BinaryReaderError, Parser, Payload};
 use wit_component::ComponentEncoder;
 
 /// Whose interfaces a plugin may import.
@@ -15,20 +14,28 @@ const CLOCKS: [&str; 2] = ["wasi:io/poll@0.2.", "wasi:clocks/monotonic-clock@0.2
 
 /// What a component asks for and offers, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Surface {
-    pub(crate) imports: Vec<String>,
-    pub(crate) exports: Vec<String>,
+pub struct Surface {
+    /// The interfaces that it imports.
+    pub imports: Vec<String>,
+    /// Those that it exports.
+    pub exports: Vec<String>,
 }
 
 /// Encodes a core module, which carries the type of its component in a custom section.
-pub(crate) fn encode(module: &Path) -> Result<Vec<u8>> {
-    let bytes = std::fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
+///
+/// # Errors
+/// If the file cannot be read, or is no such module.
+pub fn encode(module: &Path) -> Result<Vec<u8>, BuildError> {
+    let bytes = std::fs::read(module).map_err(|cause| BuildError::file(module, "read", cause))?;
     let encoded = ComponentEncoder::default().validate(true).module(&bytes).and_then(|mut encoder| encoder.encode());
-    encoded.with_context(|| format!("{} cannot be made a component", module.display()))
+    encoded.map_err(|error| BuildError::program(format!("{} cannot be made a component", module.display()), format!("{error:#}")))
 }
 
 /// Reads the names that a component imports and exports.
-pub(crate) fn surface(component: &[u8]) -> Result<Surface> {
+///
+/// # Errors
+/// If the bytes are no WebAssembly.
+pub fn surface(component: &[u8]) -> Result<Surface, BinaryReaderError> {
     let mut surface = Surface::default();
     let mut depth = 0_u32;
     for payload in Parser::new(0).parse_all(component) {
@@ -53,13 +60,13 @@ pub(crate) fn surface(component: &[u8]) -> Result<Surface> {
 
 impl Surface {
     /// What is imported beyond the contract and clocks.
-    pub(crate) fn unexpected(&self) -> Vec<&str> {
+    pub fn unexpected(&self) -> Vec<&str> {
         let is_expected = |name: &str| name.starts_with(CONTRACT) || CLOCKS.iter().any(|clock| name.starts_with(clock));
         self.imports.iter().map(String::as_str).filter(|name| !is_expected(name)).collect()
     }
 
     /// One line for people, without the name and version of the contract.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("exports {}; imports {}", short(&self.exports), short(&self.imports))
     }
 }
