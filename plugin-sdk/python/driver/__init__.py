@@ -1,0 +1,1 @@
+"""The driver: what `build.py` does."""

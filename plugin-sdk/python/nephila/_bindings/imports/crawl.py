@@ -1,0 +1,27 @@
+"""
+The crawl as a whole.
+"""
+# Made by generate_bindings.py from the WIT; not to be edited.
+from __future__ import annotations
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, List, Optional, Protocol, Tuple, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+from nephila._bindings.componentize_py_types import Err, Ok, Result, Some
+
+
+
+def stop(reason: str) -> None:
+    """
+    Ends the crawl once the pages in hand are done; what is pending stays. Takes effect with the call's commit.
+    """
+    raise NotImplementedError
+def status_message(message: str) -> None:
+    """
+    Sets the status message that people see (Crawlee: `setStatusMessage`). Takes effect with the call's commit.
+    """
+    raise NotImplementedError
