@@ -32,7 +32,7 @@ pub struct CrawlSetup {
     /// Hear its events, one after another; after its own listener, if it has one.
     pub listeners: Vec<Companion>,
     /// Understands pages. Another one may be put in its place while the crawl runs: requests that are claimed from then on are handled by it,
-    /// those in flight by the one that they were claimed with, and the listener stays the one that it began with.
+    /// those in flight by the one that they were claimed with, and its pipeline and its listener stay those that it began with.
     pub plugin: watch::Receiver<Arc<Plugin>>,
     /// Gets pages.
     pub fetcher: Arc<Fetcher>,
@@ -77,7 +77,7 @@ impl CrawlSetup {
             crawl: self.opened.record.id,
             crawler: self.opened.record.crawler_id.clone(),
         };
-        let own = Companion { plugin: Arc::clone(&self.plugin), call_settings: Arc::clone(&self.call_settings) };
+        let own = Companion { plugin: Arc::clone(&self.plugin.borrow()), call_settings: Arc::clone(&self.call_settings) };
         let with_own = |others: &[Companion]| std::iter::once(own.clone()).chain(others.to_vec());
         Line {
             pipelines: with_own(&self.pipelines).filter(|one| one.plugin.entry_points().pipeline).collect(),

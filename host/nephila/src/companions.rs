@@ -4,8 +4,8 @@
 //! it says about itself (memory, time) does, so that its limits do not depend on whose crawl it is.
 
 use crate::cli::RunOptions;
-use crate::plugins;
 use crate::run::{apply_command_line, call_settings, settings_of};
+use crate::{plugins, sources};
 use anyhow::{Result, bail};
 use nephila_crawler::{Companion, CrawlSettings};
 use nephila_plugin::{EntryPoints, Plugin, PluginHost};
@@ -46,7 +46,7 @@ impl Companions<Plugin> {
 async fn load(host: &PluginHost, given: &[String], entry_point: &str, has: fn(EntryPoints) -> bool) -> Result<Vec<Plugin>> {
     let mut loaded = Vec::new();
     for given in given {
-        let plugin = host.load(plugins::find(given)?).await?;
+        let plugin = host.load(&sources::component(given).await?.file).await?;
         if !has(plugin.entry_points()) {
             let (name, exports) = (plugin.name(), plugins::entry_points(&plugin).join(", "));
             bail!(

@@ -4,7 +4,7 @@ use crate::cli::InspectOptions;
 use crate::exit::Exit;
 use crate::run::text_of;
 use crate::voice::put;
-use crate::{plugin_host, sources};
+use crate::{plugin_host, plugins, sources};
 use anyhow::Result;
 use nephila_crawler::CrawlSettings;
 use std::path::Path;
