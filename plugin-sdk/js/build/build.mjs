@@ -14,7 +14,7 @@ import { loadTools } from './tools.mjs';
 import { WORLD, writeWorld } from './world.mjs';
 
 /** The entry points by what `defineCrawler` calls them. */
-const NAMES = { handler: '(?:handle|router)', failure: 'failed', finish: 'finish', listener: 'on', sessions: 'createSession' };
+const NAMES = { handler: '(?:handle|router)', failure: 'failed', finish: 'finish', listener: 'on', sessions: 'createSession', pipeline: 'processItem' };
 
 /** Builds; gives what is printed. */
 export async function build(given) {

@@ -5,6 +5,7 @@ import { Dataset, pushData } from './dataset.js';
 import { ask, raw } from './host.js';
 import { getKeyValueStore } from './key-value.js';
 import { addRequests, lookupRequests } from './queue.js';
+import { addSession } from './session.js';
 import { useState } from './state.js';
 
 export const crawler = {
@@ -19,6 +20,7 @@ export const crawler = {
     ask('crawler.setStatusMessage', () => raw.crawl.statusMessage(text));
   },
   addRequests,
+  addSession,
   lookupRequests,
   pushData,
   useState,

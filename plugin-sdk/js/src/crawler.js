@@ -5,12 +5,15 @@ import { kind, noOtherKeys, string, strings } from './check.js';
 import { hear } from './events.js';
 import { write } from './json.js';
 
-const KEYS = ['name', 'version', 'description', 'startUrls', 'settings', 'router', 'handle', 'failed', 'finish', 'on', 'createSession'];
+const KEYS = ['name', 'version', 'description', 'startUrls', 'settings', 'router', 'handle', 'failed', 'finish', 'on', 'createSession', 'processItem'];
 const HINTS = {
   requestHandler: 'it is called `handle` or `router`',
   failedRequestHandler: 'it is called `failed`',
   errorHandler: 'the host retries by itself; what is given up is heard by `failed`',
   createSessionFunction: 'it is called `createSession`',
+  process_item: 'it is called `processItem`',
+  pipeline: 'it is called `processItem`, a function',
+  pipelines: 'there is one, a function `processItem`; those of other plugins are named by `nephila run --pipeline`',
   maxRequestsPerCrawl: 'that is a setting: `settings: { "max-requests": 100 }`',
   maxConcurrency: 'that is a setting: `settings: { concurrency: 10 }`',
   maxRequestRetries: 'that is a setting: `settings: { "max-retries": 3 }`',
@@ -23,13 +26,13 @@ const MADE = Symbol.for('nephila.crawler');
 /** The code that understands a site: `export default defineCrawler({ name, router, … })`. */
 export function defineCrawler(options) {
   noOtherKeys(options, '`defineCrawler`', KEYS, HINTS);
-  const { router, handle, failed, finish, on, createSession } = options;
+  const { router, handle, failed, finish, on, createSession, processItem } = options;
   if (router !== undefined && handle !== undefined) throw badArgument('`defineCrawler` takes `router` or `handle`, not both');
   const handler = router ?? handle;
-  if (handler === undefined && on === undefined) {
-    throw badArgument('`defineCrawler` needs what handles pages: `router`, made with `createRouter()`, or a function `handle`');
+  if (handler === undefined && on === undefined && processItem === undefined) {
+    throw badArgument('`defineCrawler` needs what handles pages: `router`, made with `createRouter()`, or a function `handle`. (A plugin that only listens has `on`, one that only looks at items `processItem`.)');
   }
-  for (const [name, value] of Object.entries({ [router ? 'router' : 'handle']: handler, failed, finish, createSession })) {
+  for (const [name, value] of Object.entries({ [router ? 'router' : 'handle']: handler, failed, finish, createSession, processItem })) {
     if (value !== undefined && typeof value !== 'function') throw badArgument(`\`${name}\` of \`defineCrawler\` must be a function, not ${kind(value)}`);
   }
   if (on !== undefined) {
@@ -44,6 +47,7 @@ export function defineCrawler(options) {
     finish,
     subscriptions: on && Object.keys(on),
     createSession,
+    processItem,
   };
 }
 

@@ -1,14 +1,16 @@
 // The component's exports, made of a crawler. Each is guarded: whatever is thrown becomes the WIT's error with its message
 // and the author's position, since the runtime traps without a word on anything else.
 
+import * as autoSaved from './auto-saved.js';
 import { isThenable, kind } from './check.js';
 import { Context, PageContext } from './context.js';
 import { isCrawler } from './crawler.js';
-import { CrawlerError, NonRetryableError, SessionError } from './errors.js';
+import { CrawlerError, DropItemError, NonRetryableError, RejectItemError, SessionError } from './errors.js';
 import { listenerOf } from './events.js';
 import { hostIsThere } from './host.js';
 import { read, write } from './json.js';
 import { log } from './log.js';
+import { verdictOf } from './pipeline.js';
 import { describe, framesOf } from './positions.js';
 import { forget, runToEnd } from './promise.js';
 import { seed } from './random.js';
@@ -35,6 +37,7 @@ export function entryPointsOf(crawler) {
     ...(crawler.finish ? ['finish'] : []),
     ...(crawler.subscriptions ? ['listener'] : []),
     ...(crawler.createSession ? ['sessions'] : []),
+    ...(crawler.processItem ? ['pipeline'] : []),
   ];
 }
 
@@ -50,6 +53,7 @@ export function exportsOf(crawler) {
       onEvent: guarded((event, context) => listenerOf(event.name)?.(event, context), (event) => [eventOf(event), new Context()]),
     },
     sessions: { create: guarded(crawler.createSession, () => [{ log }], newSessionOf) },
+    pipeline: { processItem: guarded((item) => verdictOf(crawler.processItem, item), (item) => [item], (verdict) => verdict) },
   };
 }
 
@@ -62,12 +66,14 @@ function guarded(entry, argumentsOf, resultOf = () => undefined) {
   return (...raws) => {
     forget();
     state.begin();
+    autoSaved.begin();
     session.begin();
     hostIsThere(true);
     try {
       seed(raws[0]);
       const result = resultOf(runToEnd(entry(...argumentsOf(...raws))));
       state.save();
+      autoSaved.save();
       session.save();
       return result;
     } catch (thrown) {
@@ -95,7 +101,7 @@ function asWit(thrown) {
   }
   const isOurs = thrown instanceof CrawlerError || (typeof thrown?.code === 'string' && typeof thrown?.ending === 'string');
   const ending = isOurs && ['retry', 'skip', 'fatal'].includes(thrown.ending) ? thrown.ending : undefined;
-  const code = isOurs ? String(thrown.code) : 'error';
+  const code = isOurs ? String(thrown.code) : 'exception';
   return { code: code.toWellFormed(), message: messageOf(thrown).toWellFormed().slice(0, LONGEST).toWellFormed(), ending };
 }
 
@@ -103,6 +109,9 @@ function asWit(thrown) {
 // of any other the whole stack is worth having.
 function messageOf(thrown) {
   if (!(thrown instanceof CrawlerError)) return describe(thrown);
+  if (thrown instanceof DropItemError || thrown instanceof RejectItemError) {
+    return `a \`${thrown.name}\` (${thrown.message}) was thrown outside of \`processItem\`: what handles pages pushes no item that it does not want, or throws a \`SkipError\``;
+  }
   if (thrown.ending === 'skip' || thrown.ending === 'retry') return thrown.message;
   const [first] = framesOf(thrown);
   return first ? `${thrown.message}\n${first}` : thrown.message;

@@ -46,6 +46,25 @@ export class SessionError extends CrawlerError {
   }
 }
 
+/** Thrown in `processItem`: the item is left out, and counted under this reason (Scrapy: `DropItem`). */
+export class DropItemError extends CrawlerError {
+  constructor(reason = 'dropped') {
+    super(reasonOf('DropItemError', reason), { code: 'not-there', ending: 'fatal' });
+  }
+}
+
+/** Thrown in `processItem`: the page that pushed the item fails for good, with the code `item-rejected` and this sentence. */
+export class RejectItemError extends CrawlerError {
+  constructor(reason) {
+    super(reasonOf('RejectItemError', reason), { code: 'not-there', ending: 'fatal' });
+  }
+}
+
+function reasonOf(name, reason) {
+  if (typeof reason !== 'string') throw badArgument(`a \`${name}\` needs its reason, a string: \`throw new ${name}('no-price')\``);
+  return reason.toWellFormed();
+}
+
 /** What the host answered with instead of a result; `code` is one of docs/plugin-errors.md. */
 export class HostError extends CrawlerError {
   /** Reads what a raw function threw; undefined if it is no answer of the host. */

@@ -1,6 +1,7 @@
 // Key-value stores: small files by name. A call sees its own writes; they are kept when its effects commit.
 
 import { badArgument } from './errors.js';
+import { getAutoSaved, setAutoSaved } from './auto-saved.js';
 import { kind, isThenable, noOtherKeys, optionalString, string } from './check.js';
 import { input } from './config.js';
 import { ask, raw } from './host.js';
@@ -25,6 +26,14 @@ export class KeyValueStore {
 
   static setValue(key, value, options) {
     return new KeyValueStore().setValue(key, value, options);
+  }
+
+  static getAutoSavedValue(key, defaultValue) {
+    return new KeyValueStore().getAutoSavedValue(key, defaultValue);
+  }
+
+  static setAutoSavedValue(key, value) {
+    new KeyValueStore().setAutoSavedValue(key, value);
   }
 
   /** The plugin's input (`--input`). */
@@ -59,6 +68,19 @@ export class KeyValueStore {
     }
     const entry = asEntry(name, value, optionalString(options.contentType, 'the `contentType`'));
     ask('setValue', () => raw.keyValue.set(this.#name, name, entry));
+  }
+
+  /**
+   * An object that all handlers share; what is changed in it is written when the handler ends, and shown as a record of the store now
+   * and then and at the end. It begins with the record of that key, or with `defaultValue`.
+   */
+  getAutoSavedValue(key, defaultValue = {}) {
+    return getAutoSaved(this.#name, string(key, 'a key'), defaultValue);
+  }
+
+  /** Replaces an auto-saved value, at once. Without a read before it never conflicts. An object that was read before is saved no more. */
+  setAutoSavedValue(key, value) {
+    setAutoSaved(this.#name, string(key, 'a key'), value);
   }
 
   #get(key) {

@@ -1,6 +1,6 @@
 // `Math.random` of a plugin. The runtime's own is seeded when the plugin is built, and each page begins with that same memory:
-// every page would draw the same numbers. So it is seeded by what is called: another page, another try or another event
-// gives other numbers, and the same page the same ones, as a plugin that is run again on it should.
+// every page would draw the same numbers. So it is seeded by what is called: another page, another try, another event
+// or another item gives other numbers, and the same page the same ones, as a plugin that is run again on it should.
 
 let source;
 let state;
@@ -16,7 +16,7 @@ function text() {
     const { uniqueKey, retryCount } = source.request();
     return `${uniqueKey}/${retryCount}`;
   }
-  return source?.id ?? String(Date.now());
+  return source?.id ?? source?.json ?? String(Date.now());
 }
 
 // cyrb53's mixing for the seed, and sfc32 for the numbers.

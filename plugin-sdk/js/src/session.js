@@ -1,7 +1,7 @@
 // The session that fetched the page in hand. What a call asks of it takes effect with the call's end, also if the handler fails.
 
 import { badArgument, HostError } from './errors.js';
-import { kind, optionalString, string } from './check.js';
+import { isThenable, kind, noOtherKeys, optionalString, string } from './check.js';
 import { ask, raw } from './host.js';
 import { read, write } from './json.js';
 
@@ -30,9 +30,8 @@ export class Session {
   }
 
   set userData(data) {
-    if (typeof data !== 'object' || data === null || Array.isArray(data)) throw badArgument(`the session's user data must be an object, not ${kind(data)}`);
     this.#text ??= '';
-    this.#userData = data;
+    this.#userData = userDataOf(data);
   }
 
   /** It did well. Without a word from the plugin, the host judges by how the request ends. */
@@ -54,8 +53,7 @@ export class Session {
 
   /** Sets cookies as if a URL (by default the page's own) had answered with these `Set-Cookie` lines, or objects `{ name, value, path, … }`. */
   setCookies(cookies, url) {
-    if (!Array.isArray(cookies)) throw badArgument(`\`setCookies\` takes an array, not ${kind(cookies)}`);
-    const lines = cookies.map(asLine);
+    const lines = linesOf(cookies, '`setCookies`');
     ask('session.setCookies', () => raw.session.setCookies(optionalString(url, 'a URL'), lines));
   }
 
@@ -67,6 +65,16 @@ export class Session {
     ask('session.userData', () => raw.session.setUserData(text));
     this.#text = text;
   }
+}
+
+function userDataOf(data) {
+  if (typeof data !== 'object' || data === null || Array.isArray(data) || isThenable(data)) throw badArgument(`the session's user data must be an object, not ${kind(data)}`);
+  return data;
+}
+
+function linesOf(cookies, what) {
+  if (!Array.isArray(cookies)) throw badArgument(`${what} takes an array, not ${kind(cookies)}`);
+  return cookies.map(asLine);
 }
 
 function asLine(cookie) {
@@ -85,6 +93,35 @@ function asLine(cookie) {
   if (httpOnly) parts.push('HttpOnly');
   if (sameSite) parts.push(`SameSite=${string(sameSite, "a cookie's sameSite")}`);
   return parts.join('; ');
+}
+
+const LIMITS = 'the limits of all sessions are settings: `session-max-age`, `session-max-uses`, `session-max-error-score`';
+const HINTS = {
+  maxAgeSecs: LIMITS,
+  maxUsageCount: LIMITS,
+  maxErrorScore: LIMITS,
+  cookieJar: 'pass `cookies`, an array of `Set-Cookie` lines or of objects',
+};
+
+/** Adds a session to the crawl's pool, and says its id, for `sessionId` of a request. An effect of the call. */
+export function addSession(options = {}) {
+  noOtherKeys(options, 'the options of `addSession`', ['id', 'userData', 'cookies'], HINTS);
+  const addition = {
+    id: optionalString(options.id, "the session's `id`"),
+    userData: write("the session's user data", userDataOf(options.userData ?? {})),
+    cookies: cookiesByUrl(options.cookies),
+    extraJson: undefined,
+  };
+  return ask('addSession', () => raw.session.add(addition));
+}
+
+// An array is for the page's own URL, an object has arrays by URL.
+function cookiesByUrl(cookies) {
+  const what = '`cookies` of `addSession`';
+  if (cookies === undefined || cookies === null) return [];
+  if (Array.isArray(cookies)) return [{ url: undefined, setCookieLines: linesOf(cookies, what) }];
+  if (typeof cookies !== 'object' || isThenable(cookies)) throw badArgument(`${what} must be an array, or an object of arrays by URL, not ${kind(cookies)}`);
+  return Object.entries(cookies).map(([url, some]) => ({ url: string(url, 'a URL'), setCookieLines: linesOf(some, `${what}, for \`${url}\`,`) }));
 }
 
 /** The session of the call in hand; undefined where there is none. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { booksWasm, crawl, site, stateOf, withoutHost } from './support/crawl.mjs';
+import { booksWasm, crawl, recordOf, site, stateOf, withoutHost } from './support/crawl.mjs';
 import { build, buildText, SDK } from './support/driver.mjs';
 
 const needsHost = { skip: withoutHost };
@@ -67,7 +67,7 @@ test('what an `async` handler throws fails the page with the position in the sou
   );
   const { error, items } = one(made, url);
   assert.deepEqual(items, []);
-  assert.equal(error.code, 'error');
+  assert.equal(error.code, 'exception');
   assert.match(JSON.stringify(error), /TypeError: cannot read property 'price' of undefined\s*(\\n)?\s*at price \(shop.ts:6:10\)\s*(\\n)?\s*at crawler.ts:10:\d+/);
 });
 
@@ -161,6 +161,113 @@ test('state, events, the end and failures: a crawl with all entry points', needs
   return undefined;
 });
 
+test('an auto-saved value loses no change of any handler, and is shown as a record', needsHost, async (context) => {
+  const url = await site(context, 'bookshop');
+  const made = built(`
+    import { createRouter, defineCrawler, KeyValueStore } from 'nephila';
+    const router = createRouter();
+    router.addDefaultHandler(async ({ enqueueLinks }) => { await enqueueLinks({ selector: 'article.product_pod h3 a', label: 'detail' }); });
+    router.addHandler('detail', async ({ page, getKeyValueStore }) => {
+      const counts = await KeyValueStore.getAutoSavedValue('counts', { pages: 0, titles: [] });
+      counts.pages += 1;
+      counts.titles.push(page.title());
+      await getKeyValueStore().setAutoSavedValue('last', page.url);
+      if (counts.pages === 7) throw new Error('what a page that fails has changed is not kept');
+    });
+    export default defineCrawler({ name: 'saver', router, finish: async ({ getKeyValueStore }) => { getKeyValueStore().getAutoSavedValue('counts').ended = true; } });`);
+  const done = crawl(made, url, '-c', '8');
+  const failed = done.statistics.requestsFailed;
+  assert.ok(failed > 0 && done.statistics.requestsFinished === 21 - failed, JSON.stringify(done.statistics));
+  const counts = recordOf(done, 'counts');
+  assert.deepEqual([counts.pages, counts.titles.length, counts.ended], [6, 6, true], 'from the seventh on they all fail');
+  assert.match(recordOf(done, 'last'), /^http:/);
+});
+
+test('a session that a handler adds serves the requests that are bound to it', needsHost, async (context) => {
+  const url = await site(context, 'bookshop');
+  const source = (id) => `
+    import { addSession, createRouter, defineCrawler } from 'nephila';
+    const router = createRouter();
+    router.addDefaultHandler(async ({ page, addRequests }) => {
+      const id = await addSession({ ${id} userData: { account: 7 }, cookies: ['token=1; Path=/', { name: 'plain', value: 'x', path: '/' }] });
+      await addRequests(page.links('article.product_pod h3 a').slice(0, 3).map(({ url }) => ({ url, label: 'detail', sessionId: id, userData: { id } })));
+    });
+    router.addHandler('detail', async ({ request, session, pushData }) => {
+      await pushData({ bound: session.id === request.userData.id, id: session.id, data: session.userData, cookies: session.getCookieString().split('; ').sort() });
+    });
+    export default defineCrawler({ name: 'accounts', router });`;
+  const made = built(source("id: 'account-7',"));
+  const done = crawl(made, url, '--set', 'session-pool=yes');
+  assert.deepEqual(done.items, Array(3).fill({ bound: true, id: 'account-7', data: { account: 7 }, cookies: ['plain=x', 'token=1'] }), JSON.stringify(done.statistics));
+  const [unnamed] = crawl(built(source('')), url, '--set', 'session-pool=yes').items;
+  assert.ok(unnamed.bound && unnamed.id.length > 0);
+  assert.equal(crawl(made, url).statistics.errors[0].code, 'no-session-pool');
+});
+
+const SHOP = `
+    import { createRouter, defineCrawler } from 'nephila';
+    const router = createRouter();
+    router.addDefaultHandler(async ({ enqueueLinks }) => { await enqueueLinks({ selector: 'article.product_pod h3 a', label: 'detail', limit: 6 }); });
+    router.addHandler('detail', async ({ page, pushData }) => { await pushData([{ url: page.url, title: page.text('h1') }, { url: page.url, title: page.text('h1') }]); });
+`;
+
+test("a plugin's own pipeline changes, drops and rejects items, and keeps state", needsHost, async (context) => {
+  const url = await site(context, 'bookshop');
+  const made = built(`${SHOP}
+    import { DropItemError, RejectItemError, state } from 'nephila';
+    const once = async (key) => { await null; if (state.get(key)) throw new DropItemError('duplicate'); state.set(key, true); };
+    export default defineCrawler({
+      name: 'tidy', router,
+      async processItem(item, { url, dataset, useState }) {
+        await once('seen:' + item.url);
+        const shared = await useState({ kept: 0 });
+        shared.kept += 1;
+        if (shared.kept === 3) throw new RejectItemError('the third is one too many');
+        return { ...item, title: item.title.toUpperCase(), from: url, dataset: dataset ?? null, random: Math.random() };
+      },
+    });`);
+  const done = crawl(made, url);
+  const { requestsFinished, requestsFailed, itemsDropped, errors } = done.statistics;
+  assert.deepEqual([requestsFinished, requestsFailed, itemsDropped, done.items.length], [3, 4, { duplicate: 2 }, 2], JSON.stringify(done.statistics));
+  assert.equal(errors[0].code, 'item-rejected');
+  assert.match(JSON.stringify(errors), /in the pipeline of tidy: |the third is one too many/);
+  for (const { url: at, title, from, dataset } of done.items) assert.deepEqual([title, from, dataset], [title.toUpperCase(), at, null]);
+  assert.equal(new Set(done.items.map(({ random }) => random)).size, 2);
+  const state = stateOf(done);
+  if (state) assert.equal(state.kept, '2');
+});
+
+test('a plugin that is only a pipeline looks at the items of another one, and does nothing else', needsHost, async (context) => {
+  const url = await site(context, 'bookshop');
+  const shop = built(`${SHOP}\nexport default defineCrawler({ name: 'shop', router });`);
+  const look = built(`
+    import { addSession, defineCrawler, DropItemError, KeyValueStore, getInput } from 'nephila';
+    const deeds = {
+      mark: (item) => { item.marked = true; KeyValueStore.getAutoSavedValue('marks', { n: 0 }).n += 1; },
+      drop: () => { throw new DropItemError('all'); },
+      push: (item, { pushData }) => pushData({}),
+      enqueue: (item, { addRequests }) => { addRequests(['/x']); },
+      write: (item, { getKeyValueStore }) => getKeyValueStore().setValue('a', 'b'),
+      session: () => { addSession(); },
+      throw: (item) => item.a.b,
+      none: () => null,
+      date: () => new Date(),
+    };
+    export default defineCrawler({ name: 'look', processItem: (item, context) => deeds[getInput()](item, context) });`);
+  const looking = (deed) => crawl(shop, url, '--pipeline', look, '--input', JSON.stringify(deed));
+  const marked = looking('mark');
+  assert.equal(marked.items.length, 12, JSON.stringify(marked.statistics));
+  assert.ok(marked.items.every((item) => item.marked === true));
+  assert.deepEqual(recordOf(marked, 'marks'), { n: 12 });
+  assert.deepEqual(looking('drop').statistics.itemsDropped, { all: 12 });
+
+  const refused = { push: 'not-in-pipeline', enqueue: 'not-in-pipeline', write: 'not-in-pipeline', session: 'not-in-pipeline', throw: 'exception', none: 'bad-argument', date: 'bad-json' };
+  for (const [deed, code] of Object.entries(refused)) {
+    const { items, statistics } = looking(deed);
+    assert.deepEqual([items, statistics.requestsFailed, statistics.errors[0].code], [[], 6, code], deed);
+  }
+});
+
 test('a reused sandbox forgets what a page left, and does not grow', needsHost, async (context) => {
   const url = await site(context, 'mesh', '--pages', '3000');
   const made = built(handling(`
@@ -171,5 +278,5 @@ test('a reused sandbox forgets what a page left, and does not grow', needsHost, 
   `));
   const done = crawl(made, url, '--set', 'plugin-reuse=1000', '--max-requests', '2000');
   assert.ok(done.statistics.requestsFinished > 1000);
-  assert.ok(done.statistics.errors.every(({ code }) => code === 'error'), JSON.stringify(done.statistics.errors));
+  assert.ok(done.statistics.errors.every(({ code }) => code === 'exception'), JSON.stringify(done.statistics.errors));
 });

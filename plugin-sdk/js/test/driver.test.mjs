@@ -25,6 +25,11 @@ test('entry points are found where the text does not show them', needsTools, () 
   assert.deepEqual(made.entryPoints, ['manifest', 'handler', 'finish']);
 });
 
+test('a plugin that is only a pipeline is built', needsTools, () => {
+  const made = buildText(`${CRAWLER}export default defineCrawler({ name: 'a', processItem(item) { item.seen = true; } });`);
+  assert.deepEqual([made.ok, made.entryPoints], [true, ['manifest', 'pipeline']]);
+});
+
 test('TypeScript is built, and a type error does not fail the build', needsTools, () => {
   const made = buildText(`import { defineCrawler, type CrawlingContext } from 'nephila';\nimport { other } from './other.ts';\nconst n: number = 'no number';\nexport default defineCrawler({ name: 'a', handle: async ({ pushData }: CrawlingContext): Promise<void> => { pushData({ n, other }); } });`, 'crawler.ts', {
     'other.ts': 'export enum Other { A = 1 }\nexport const other: Other = Other.A;',

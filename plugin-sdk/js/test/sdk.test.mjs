@@ -29,8 +29,9 @@ function failure(handler, given) {
 test('what a crawler has decides which entry points there are', () => {
   const f = () => {};
   assert.deepEqual(entryPointsOf(defineCrawler({ name: 'a', handle: f })), ['manifest', 'handler']);
-  const all = defineCrawler({ name: 'a', router: createRouter(), failed: f, finish: f, on: { offer: f }, createSession: f });
-  assert.deepEqual(entryPointsOf(all), ['manifest', 'handler', 'failure', 'finish', 'listener', 'sessions']);
+  const all = defineCrawler({ name: 'a', router: createRouter(), failed: f, finish: f, on: { offer: f }, createSession: f, processItem: f });
+  assert.deepEqual(entryPointsOf(all), ['manifest', 'handler', 'failure', 'finish', 'listener', 'sessions', 'pipeline']);
+  assert.deepEqual(entryPointsOf(defineCrawler({ name: 'a', processItem: f })), ['manifest', 'pipeline']);
   assert.throws(() => entryPointsOf(undefined), /has no default export: write `export default defineCrawler/);
   assert.throws(() => entryPointsOf({ name: 'a' }), /must be what `defineCrawler` makes, not an object/);
 });
@@ -42,6 +43,8 @@ test('mistakes in `defineCrawler` are named with the way out', () => {
   assert.throws(() => defineCrawler({ name: 'a', handle: f, router: f }), /`router` or `handle`, not both/);
   assert.throws(() => defineCrawler({ name: 'a', requestHandler: f }), /no `requestHandler`: it is called `handle` or `router`/);
   assert.throws(() => defineCrawler({ name: 'a', handel: f }), /no `handel`; there are `name`, /);
+  assert.throws(() => defineCrawler({ name: 'a', processItem: {} }), /`processItem` of `defineCrawler` must be a function, not an object/);
+  assert.throws(() => defineCrawler({ name: 'a', handle: f, pipeline: f }), /no `pipeline`: it is called `processItem`/);
   assert.throws(() => defineCrawler({ name: 'a', handle: 'f' }), /`handle` of `defineCrawler` must be a function, not `f`/);
 });
 
@@ -72,7 +75,8 @@ test('synchronous and asynchronous handlers are run to their end', () => {
 test('what is thrown becomes the error of the contract', () => {
   const told = (thrown) => failure(() => { throw thrown; });
   const plain = told(new TypeError('x is not a function'));
-  assert.deepEqual([plain.code, plain.ending, plain.message.split('\n')[0]], ['error', undefined, 'TypeError: x is not a function']);
+  assert.deepEqual([plain.code, plain.ending, plain.message.split('\n')[0]], ['exception', undefined, 'TypeError: x is not a function']);
+  assert.equal(told(new sdk.NonRetryableError('no code was given')).code, 'error');
   assert.deepEqual({ ...told(new sdk.RetryRequestError('later')) }, { code: 'retry', ending: 'retry', message: 'later' });
   assert.deepEqual({ ...told(new sdk.SkipError('not ours', { code: 'sold-out' })) }, { code: 'sold-out', ending: 'skip', message: 'not ours' });
   assert.deepEqual(told(new sdk.NonRetryableError('broken', { code: 'no-price' })).code, 'no-price');
@@ -269,6 +273,129 @@ test('values are written with the media type that fits, and read by it', () => {
   assert.deepEqual(asked.at(-1), ['keyValue.remove', undefined, 'json']);
 });
 
+// --- auto-saved values ---
+
+/** Auto-saved values that are remembered. */
+const saved = (values) => ({
+  'keyValue.getAutoSaved': (store, key) => values[`${store ?? ''}/${key}`] ?? null,
+  'keyValue.setAutoSaved': (store, key, text) => void (values[`${store ?? ''}/${key}`] = text),
+});
+const savedAsked = (handler, values) => handle(handler, { answers: saved(values) }).map(([name, ...given]) => [name.replace('keyValue.', ''), ...given]);
+
+test('an auto-saved value is read once, and written at the end if it has changed', () => {
+  const values = { '/same': '{"a": 1}', 'shop/list': '[1]' };
+  const done = savedAsked(({ getKeyValueStore }) => {
+    sdk.KeyValueStore.getAutoSavedValue('prices', { low: 0 }).low += 1;
+    sdk.KeyValueStore.getAutoSavedValue('prices').low += 1;
+    getKeyValueStore('shop').getAutoSavedValue('list', []).push(2);
+    assert.deepEqual(getKeyValueStore().getAutoSavedValue('same'), { a: 1 });
+    assert.deepEqual(getKeyValueStore().getAutoSavedValue('default', { list: [1] }), { list: [1] });
+  }, values);
+  assert.deepEqual(done, [
+    ['getAutoSaved', undefined, 'prices'], ['getAutoSaved', 'shop', 'list'], ['getAutoSaved', undefined, 'same'], ['getAutoSaved', undefined, 'default'],
+    ['setAutoSaved', undefined, 'prices', '{"low":2}'], ['setAutoSaved', 'shop', 'list', '[1,2]'],
+  ]);
+});
+
+test('the default of an auto-saved value is the same for every page, and an object', () => {
+  const shared = { list: [] };
+  const values = {};
+  const push = ({ getKeyValueStore }) => void getKeyValueStore().getAutoSavedValue('a', shared).list.push(1);
+  savedAsked(push, values);
+  savedAsked(push, {});
+  assert.deepEqual([values, shared], [{ '/a': '{"list":[1]}' }, { list: [] }]);
+  for (const wrong of [5, 'x', null, Promise.resolve({})]) {
+    const error = failure(({ getKeyValueStore }) => getKeyValueStore().getAutoSavedValue('a', wrong), { answers: saved({}) });
+    assert.deepEqual([error.code, /the default of the auto-saved value `a` must be an object, .* write `\{ value: … \}`/.test(error.message)], ['bad-argument', true]);
+  }
+});
+
+test('an auto-saved value that is replaced is written at once, and read anew', () => {
+  const values = {};
+  const done = savedAsked(({ getKeyValueStore }) => {
+    const store = getKeyValueStore();
+    const old = store.getAutoSavedValue('a');
+    store.setAutoSavedValue('a', { n: 1 });
+    old.lost = true;
+    assert.deepEqual(store.getAutoSavedValue('a'), { n: 1 });
+    store.setAutoSavedValue('a', null);
+    assert.deepEqual(store.getAutoSavedValue('a', { n: 0 }), { n: 0 }, '`null` is no value');
+  }, values);
+  assert.deepEqual(done.map(([name, , , text]) => [name, text]), [['getAutoSaved', undefined], ['setAutoSaved', '{"n":1}'], ['getAutoSaved', undefined], ['setAutoSaved', 'null'], ['getAutoSaved', undefined]]);
+});
+
+test('a handler that fails writes no auto-saved value, and what cannot be written is named', () => {
+  const values = {};
+  failure(({ getKeyValueStore }) => { getKeyValueStore().getAutoSavedValue('a').n = 1; throw new Error('boom'); }, { answers: saved(values) });
+  const cyclic = failure(({ getKeyValueStore }) => { const value = getKeyValueStore().getAutoSavedValue('a'); value.self = value; }, { answers: saved(values) });
+  assert.deepEqual([cyclic.code, values], ['json', {}]);
+  assert.match(cyclic.message, /the auto-saved value `a` cannot be written as JSON/);
+  assert.equal(failure(({ getKeyValueStore }) => getKeyValueStore().setAutoSavedValue('a', Promise.resolve(1))).code, 'bad-argument');
+});
+
+// --- pipelines ---
+
+/** What becomes of an item, or what the host is told instead. */
+function verdict(processItem, item = {}, answers = {}) {
+  reset(answers);
+  const { pipeline } = exportsOf(defineCrawler({ name: 'tidy', processItem }));
+  try {
+    return pipeline.processItem({ dataset: null, json: '{"title":" Emma ","price":5}', url: 'http://shop/a', extraJson: null, ...item });
+  } catch (error) {
+    return error;
+  }
+}
+
+test('an item passes as it is, or as it was changed, or as another one', () => {
+  const changed = { tag: 'change', val: '{"title":"Emma","price":5}' };
+  assert.deepEqual(verdict(() => {}), { tag: 'keep' });
+  assert.deepEqual(verdict((item) => item), { tag: 'keep' });
+  assert.deepEqual(verdict((item) => ({ ...item })), { tag: 'keep' });
+  assert.deepEqual(verdict((item) => { item.title = item.title.trim(); }), changed);
+  assert.deepEqual(verdict((item) => ({ ...item, title: item.title.trim() })), changed);
+});
+
+test('an item that is only spelt otherwise is kept to the last digit', () => {
+  assert.deepEqual(verdict((item) => item, { json: '{"price": 5.0, "id": 12345678901234567890}' }), { tag: 'keep' });
+});
+
+test('an item is dropped or rejected by what is thrown, and what the state is told of it holds', () => {
+  assert.deepEqual(verdict(() => { throw new sdk.DropItemError('no-price'); }), { tag: 'drop', val: 'no-price' });
+  assert.deepEqual(verdict(() => { throw new sdk.RejectItemError('the price is negative'); }), { tag: 'reject', val: 'the price is negative' });
+  const values = {};
+  verdict((_, { useState }) => { useState().dropped = 1; throw new sdk.DropItemError(); }, {}, memory(values));
+  assert.deepEqual(values, { dropped: '1' });
+});
+
+test('any other error of a pipeline is one of the page', () => {
+  assert.equal(verdict((item) => item.author.name).code, 'exception');
+  assert.deepEqual({ ...verdict(() => { throw new sdk.RetryRequestError('later'); }) }, { code: 'retry', ending: 'retry', message: 'later' });
+  for (const wrong of [null, true, 'x', [], 5]) {
+    const error = verdict(() => wrong);
+    assert.equal(error.code, 'bad-argument');
+    assert.match(error.message, /must return an item, which is an object, or nothing, not .*`throw new DropItemError\('why'\)` leaves the item out/);
+  }
+});
+
+test('a pipeline knows where an item comes from and goes to, and has no page', () => {
+  const seen = [];
+  verdict((_, { dataset, url }) => void seen.push(dataset, url));
+  verdict((_, { dataset, url }) => void seen.push(dataset, url), { dataset: 'named', url: null });
+  assert.deepEqual(seen, [undefined, 'http://shop/a', 'named', undefined]);
+  for (const name of ['page', 'request', 'session', 'enqueueLinks']) {
+    const error = verdict((_, context) => context[name]);
+    assert.equal(error.code, 'not-there');
+    assert.ok(error.message.startsWith(`there is no \`${name}\` in \`processItem\`: `), error.message);
+  }
+});
+
+test('an item is dropped nowhere else', () => {
+  const error = failure(() => { throw new sdk.DropItemError('no-price'); });
+  assert.equal(error.code, 'not-there');
+  assert.match(error.message, /a `DropItemError` \(no-price\) was thrown outside of `processItem`: what handles pages pushes no item that it does not want/);
+  assert.throws(() => new sdk.RejectItemError(), /a `RejectItemError` needs its reason, a string/);
+});
+
 // --- state ---
 
 const stateAsked = (handler, values) => handle(handler, { answers: memory(values) }).map(([name, ...given]) => [name.replace('state.', ''), ...given]);
@@ -340,6 +467,37 @@ test('cookies are set by lines or by their parts', () => {
   handle(({ session }) => session.setCookies(['a=b; Path=/', { name: 'c', value: 'd', path: '/', secure: true, expires: 0 }]), { answers: { 'session.id': 's' } });
   assert.deepEqual(asked.at(-1), ['session.setCookies', undefined, ['a=b; Path=/', 'c=d; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure']]);
   handle(({ session }) => assert.equal(session, undefined), { answers: { 'session.id': refuse('no-session') } });
+});
+
+test('a session is added with what it keeps and its cookies', () => {
+  const answers = { 'session.add': ({ id }) => id ?? 'made-up' };
+  handle(({ crawler }) => {
+    assert.equal(sdk.addSession(), 'made-up');
+    assert.equal(crawler.addSession({ id: 'account-7', userData: { account: 7 }, cookies: ['token=1; Path=/', { name: 'a', value: 'b' }] }), 'account-7');
+    sdk.addSession({ cookies: { 'http://a/': ['x=1'], '/b': [] } });
+  }, { answers });
+  const added = (id, userData, cookies) => ['session.add', { id, userData, cookies, extraJson: undefined }];
+  assert.deepEqual(asked, [
+    added(undefined, '{}', []),
+    added('account-7', '{"account":7}', [{ url: undefined, setCookieLines: ['token=1; Path=/', 'a=b'] }]),
+    added(undefined, '{}', [{ url: 'http://a/', setCookieLines: ['x=1'] }, { url: '/b', setCookieLines: [] }]),
+  ]);
+});
+
+test('a session that cannot be is refused with the way out', () => {
+  for (const [options, words] of [
+    [{ userdata: {} }, /the options of `addSession` has no `userdata`; there are `id`/],
+    [{ maxUsageCount: 5 }, /no `maxUsageCount`: the limits of all sessions are settings: `session-max-age`/],
+    [{ userData: [] }, /user data must be an object, not an array/],
+    [{ id: 5 }, /the session's `id` must be a string, not 5/],
+    [{ cookies: 'a=b' }, /`cookies` of `addSession` must be an array, or an object of arrays by URL, not `a=b`/],
+    [{ cookies: { 'http://a/': 'a=b' } }, /`cookies` of `addSession`, for `http:\/\/a\/`, takes an array, not `a=b`/],
+  ]) {
+    const error = failure(() => sdk.addSession(options));
+    assert.match(error.message, words);
+    assert.equal(error.code, 'bad-argument');
+  }
+  assert.equal(failure(() => sdk.addSession(), { answers: { 'session.add': refuse('no-session-pool') } }).code, 'no-session-pool');
 });
 
 // --- the run ---

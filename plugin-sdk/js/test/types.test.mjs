@@ -49,7 +49,7 @@ test('what the SDK exports is declared, and nothing else', async () => {
 test('an author is told by the compiler what a page gives', needsTsc, () => {
   check(typed({
     'crawler.ts': `
-import { createRouter, defineCrawler, number, text, url, type CrawlingContext } from 'nephila';
+import { addSession, createRouter, defineCrawler, DropItemError, KeyValueStore, number, RejectItemError, text, url, type CrawlingContext } from 'nephila';
 const router = createRouter();
 router.addHandler<{ from: string }>('detail', async ({ page, request, pushData, log, session }) => {
   const found = page.extract({ title: text('h1').required(), price: number('.p'), image: url('img', 'src'), tags: ['.tag'], short: 'b', lengths: text('b').map((one) => one.length) });
@@ -70,6 +70,25 @@ router.addDefaultHandler(async ({ useState, enqueueLinks }: CrawlingContext) => 
   await enqueueLinks({ urls: [] });
 });
 export default defineCrawler({ name: 'x', router, failed: ({ page }, reason) => void [page?.title(), reason.code], on: { offer: (event) => void event.payload } });
+defineCrawler({
+  name: 'tidy',
+  async processItem(item, { url, dataset, state, log }) {
+    const from: string | undefined = url ?? dataset;
+    if (!item.price) throw new DropItemError('no-price');
+    if (item.price < 0) throw new RejectItemError('the price is negative');
+    state.increment('kept');
+    log.info('kept', { from });
+    return { ...item, title: String(item.title).trim() };
+  },
+});
+// @ts-expect-error a pipeline pushes no items
+defineCrawler({ name: 'tidy', processItem: (item, { pushData }) => pushData(item) });
+const id: string = addSession({ id: 'a', cookies: ['a=b', { name: 'c', value: 'd' }] });
+addSession({ userData: { id }, cookies: { 'http://a/': ['a=b'] } });
+const counts = KeyValueStore.getAutoSavedValue('counts', { pages: 0 });
+counts.pages += 1;
+// @ts-expect-error a number cannot be changed in place
+KeyValueStore.getAutoSavedValue('count', 5);
 // @ts-expect-error there is no such option
 defineCrawler({ name: 'x', router, requestHandler: router });
 `,

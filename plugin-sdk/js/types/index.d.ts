@@ -54,6 +54,12 @@ export interface CrawlerOptions {
   on?: Record<string, EventListener>;
   /** Makes the user data of a new session. There is no access to any crawl but its input and settings. */
   createSession?: (context: { log: Log }) => Awaitable<{ userData?: Dictionary } | void>;
+  /**
+   * The plugin's pipeline: called once per item on its way to its dataset, in the plugin's own crawls and in those that are started with it
+   * (`nephila run OTHER --pipeline PLUGIN`). The item passes, with what was changed in it, or the one that is returned does; a thrown
+   * `DropItemError` leaves it out, a `RejectItemError` fails the page that pushed it. Any other error fails the page as its handler's own would.
+   */
+  processItem?: (item: Dictionary, context: ItemContext) => Awaitable<object | void>;
 }
 
 /** What `defineCrawler` makes; the default export of a plugin's module. */
@@ -124,6 +130,22 @@ export interface FailedContext<UserData extends Dictionary = Dictionary> extends
   response: { url: string; statusCode: number; headers: Record<string, string> } | undefined;
 }
 
+/**
+ * What `processItem` is called with. A pipeline decides about the item that it was given, and keeps state: what else has an effect is
+ * refused with the code `not-in-pipeline`.
+ */
+export interface ItemContext {
+  /** The dataset that the item was pushed to; undefined for the crawl's own. */
+  dataset: string | undefined;
+  /** The URL of the page in hand, or of the request that was given up; undefined for what `finish` or a listener pushed. */
+  url: string | undefined;
+  crawler: Pick<CrawlerControls, 'stop' | 'setStatusMessage' | 'lookupRequests' | 'useState' | 'getKeyValueStore' | 'getDataset'>;
+  log: Log;
+  useState: typeof useState;
+  state: State;
+  getKeyValueStore: typeof getKeyValueStore;
+}
+
 /** Why a request failed for good. */
 export interface FailureReason extends Error {
   /** A stable word, for example `status`, `connect`, `timeout`, `trap`, or the handler's own. */
@@ -141,6 +163,7 @@ export interface CrawlerControls {
   /** Sets the status message that people see. Takes effect with the call's commit. */
   setStatusMessage(message: string): void;
   addRequests: typeof addRequests;
+  addSession: typeof addSession;
   lookupRequests: typeof lookupRequests;
   pushData: typeof pushData;
   useState: typeof useState;
@@ -373,6 +396,8 @@ export class KeyValueStore {
   static getValue<T = unknown>(key: string): T | null;
   static getValue<T = unknown>(key: string, defaultValue: T): T;
   static setValue(key: string, value: unknown, options?: { contentType?: string }): void;
+  static getAutoSavedValue<T extends object = Dictionary>(key: string, defaultValue?: T): T;
+  static setAutoSavedValue(key: string, value: unknown): void;
   /** The plugin's input. */
   static getInput<T = any>(): T | null;
   /** A value: parsed if it is JSON, a string if it is text, else bytes. Without one `defaultValue`, or null. */
@@ -382,6 +407,17 @@ export class KeyValueStore {
   recordExists(key: string): boolean;
   /** Writes a value: an object as JSON, a string as text, bytes as they are. `null` removes it. */
   setValue(key: string, value: unknown, options?: { contentType?: string }): void;
+  /**
+   * An object that all handlers share. What is changed in it is written when the handler ends, and shown as a record of the store, under
+   * the same key, at each `persistState` and at the end. It begins with the record that is there, or with `defaultValue` (else `{}`). It is
+   * as safe as the state: if another handler was quicker, the host runs this one again on the same page.
+   */
+  getAutoSavedValue<T extends object = Dictionary>(key: string, defaultValue?: T): T;
+  /**
+   * Replaces an auto-saved value, whatever it is: that never conflicts. Changes to an object that `getAutoSavedValue` gave before are not
+   * written any more.
+   */
+  setAutoSavedValue(key: string, value: unknown): void;
 }
 
 /** A store by name, or the crawl's own. */
@@ -468,6 +504,24 @@ export class Session {
   setCookies(cookies: (CookieToSet | string)[], url?: string): void;
 }
 
+/** A session to add. */
+export interface SessionOptions {
+  /** 1 to 128 bytes without control characters; one is made up unless it is given. */
+  id?: string;
+  /** What it keeps with it, at most 64 KiB as JSON. */
+  userData?: Dictionary;
+  /** Cookies as if the page's URL had set them, or by URL: `{ 'https://a/': ['token=1'] }`. Where there is no page, only the latter. */
+  cookies?: (CookieToSet | string)[] | Record<string, (CookieToSet | string)[]>;
+}
+
+/**
+ * Adds a session to the crawl's pool, for example one that a login page has given its cookies, and says its id, for `sessionId` of a request.
+ * An effect of the call: the session is there when the call is committed, and not if it fails. It needs no session of its own.
+ *
+ * The code `no-session-pool` where the crawl uses none; `session-exists` if the pool has, or had, one of that id. A call may add 100.
+ */
+export function addSession(options?: SessionOptions): string;
+
 // --- the run ---
 
 /** The plugin's input (`--input`); null if there is none. */
@@ -522,6 +576,14 @@ export class SkipError extends CrawlerError {
 /** Retire the session that fetched the page, and try again with another. */
 export class SessionError extends CrawlerError {
   constructor(message?: string, options?: ErrorOptionsWithCode);
+}
+/** Thrown in `processItem`: the item is left out, and counted under this reason: a word or two, at most 64 bytes, since statistics group by it. */
+export class DropItemError extends CrawlerError {
+  constructor(reason?: string);
+}
+/** Thrown in `processItem`: the page that pushed the item fails for good, with the code `item-rejected` and this sentence. */
+export class RejectItemError extends CrawlerError {
+  constructor(reason: string);
 }
 /** What the host answered with instead of a result; `code` is one of docs/plugin-errors.md. */
 export class HostError extends CrawlerError {}

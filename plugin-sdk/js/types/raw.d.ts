@@ -100,6 +100,9 @@ declare module 'nephila:crawler/finish@0.1.0' {
 /**
  * Hears of events: the host's own (`persistState`, `systemInfo`, `crawlerStatus` …) and those that plugins emit.
  *
+ * A plugin hears the events of its own crawls, and of those that are started with it (`--listener`). Where several listen to one
+ * crawl, they hear an event one after another, and all that they ask for is committed together.
+ *
  * One instance hears all of a crawl's events, one after another, and keeps its memory between them; what must outlive it
  * belongs in `state`. It is thrown away after a trap, a limit or a time-out, and before an event is heard once more because
  * state that the call had read changed meanwhile; a fresh one is asked for its subscriptions again. A slow listener delays
@@ -107,6 +110,7 @@ declare module 'nephila:crawler/finish@0.1.0' {
  * write state wait for it. What it enqueues or emits on the last events of a crawl is left out.
  * When no page is left, it hears no more `systemInfo`, `crawlerStatus` and `persistState` but the last one: a listener that needs
  * longer for one of them than until the next would keep its crawl from ending.
+ * An event that a plugin emitted and that kills the host whenever it is heard is given up after a few times.
  */
 declare module 'nephila:crawler/listener' {
   import type { Error } from 'nephila:crawler/types';
@@ -165,6 +169,54 @@ declare module 'nephila:crawler/sessions' {
 
 declare module 'nephila:crawler/sessions@0.1.0' {
   export * from 'nephila:crawler/sessions';
+}
+
+/**
+ * Looks at each item on its way to its dataset: those of the plugin's own crawl, and those of every crawl that is started with it
+ * (`--pipeline`).
+ *
+ * It is called after the call that pushed the items has ended well, whatever that was (`handler`, `failure`, `finish`, `listener`), and
+ * before anything of it is committed. The items of one call pass through the first pipeline one after another, in the order in which they
+ * were pushed, then through the next. One instance sees the items of one call, within the limits of one call.
+ *
+ * It may read all that a handler may, but for the page and the session; it keeps `state`, which it sees as the calls before it
+ * left it, and writes to the `log`. Whatever else has an effect (items, requests, values, events) is refused with the code `not-in-pipeline`, but for
+ * `crawl.stop` and `crawl.status-message`. If it fails, the call that pushed the items fails with its error, and if what it saw of the
+ * state has changed, that call is run again.
+ */
+declare module 'nephila:crawler/pipeline' {
+  import type { Error } from 'nephila:crawler/types';
+  export type { Error };
+
+  /** An item on its way. */
+  export interface Item {
+    /** The dataset that it was pushed to; none for the crawl's own. */
+    dataset: string | null | undefined;
+    /** The item: a JSON object in one line. */
+    json: string;
+    /** The URL of the page in hand, or of the request that was given up; none for what `finish` or a `listener` pushed. */
+    url: string | null | undefined;
+    /** JSON object for fields of later versions. */
+    extraJson: string | null | undefined;
+  }
+
+  /** What becomes of an item. */
+  export type Verdict =
+    /** It passes as it is. */
+    | { tag: 'keep' }
+    /** It passes as this JSON object. */
+    | { tag: 'change'; val: string }
+    /** It is left out and counted under this reason: a word or two, at most 64 bytes, since statistics group by it. */
+    | { tag: 'drop'; val: string }
+    /** The call that pushed it fails for good, with the code `item-rejected` and this sentence; nothing of it is kept. */
+    | { tag: 'reject'; val: string };
+
+  /** Called once per item (Scrapy: `process_item`). */
+  export type ProcessItem = (item: Item) => Verdict;
+}
+
+declare module 'nephila:crawler/pipeline@0.1.0' {
+  export * from 'nephila:crawler/pipeline';
 }
 
 /** The page in hand. The host keeps and parses it; a plugin asks for many things in one call. */
@@ -398,6 +450,20 @@ declare module 'nephila:crawler/key-value' {
 
   /** Removes a value; removing what is not there is no error. */
   export function remove(store: string | null | undefined, key: string): void;
+
+  /**
+   * Reads an auto-saved value (Crawlee: `get_auto_saved_value`): JSON that all handlers of the crawler id share and change as they do
+   * `state`, and that the host shows as a record of the store, under the same key, at each `persistState` and at the end. Until somebody has
+   * set it, it is the record that the store has under the key (the code `bad-json` if that is not JSON); none if there is none. Sees the
+   * call's own writes. A read like one of `state`: if the value has changed by the commit, the host runs the handler again.
+   */
+  export function getAutoSaved(store: string | null | undefined, key: string): string | null | undefined;
+
+  /**
+   * Writes an auto-saved value (JSON, at most `max-state-value` bytes): an effect of the call. What `set` puts under the same key is
+   * replaced when the value is shown next.
+   */
+  export function setAutoSaved(store: string | null | undefined, key: string, value: string): void;
 }
 
 declare module 'nephila:crawler/key-value@0.1.0' {
@@ -484,8 +550,10 @@ declare module 'nephila:crawler/crawl@0.1.0' {
  *
  * The host's own names are `persistState`, `systemInfo`, `crawlerStatus`, `migrating`, `aborting`, `exit`, `sessionRetired`,
  * `browserLaunched`, `browserRetired`, `browserClosed`, `pageCreated`, `pageClosed`, `crawlStarted`, `crawlFinished` and
- * `requestFailed`. Not all of them reach a listener yet: `exit` comes when the crawls have ended; `sessionRetired` and those of
- * browsers and pages have nothing that they could tell of. A plugin's are a letter, then at most 127 letters, digits, `.`, `_`, `-`, `:` or `/`; one of the host's in
+ * `requestFailed`. Not all of them reach a listener yet: `exit` comes when the crawls have ended; those of browsers and pages have
+ * nothing that they could tell of. `sessionRetired` comes once for each session that is over, whatever ended it, like an event of a
+ * plugin's: it is written with what ended the session and waits for the listener, through a crash too. Only a session that reaches its
+ * age after the crawl is finished ends untold. A plugin's are a letter, then at most 127 letters, digits, `.`, `_`, `-`, `:` or `/`; one of the host's in
  * another case is not among them. The code of any other is `bad-event`.
  */
 declare module 'nephila:crawler/events' {
@@ -515,10 +583,10 @@ declare module 'nephila:crawler/events@0.1.0' {
 
 /**
  * The session that fetched the page in hand. The code `no-session` where there is none: in `finish`, in `listener`, and where
- * the crawl uses none.
+ * the crawl uses none. Only `add` needs no session.
  *
- * What a call asks for takes effect with its commit and, unlike its effects, also if the call fails: a handler that says
- * `retire` and then gives up means it. A call sees its own changes.
+ * What a call asks for its session takes effect with its commit and, unlike its effects, also if the call fails: a handler that
+ * says `retire` and then gives up means it. A call sees its own changes.
  */
 declare module 'nephila:crawler/session' {
   import type { Error } from 'nephila:crawler/types';
@@ -544,6 +612,26 @@ declare module 'nephila:crawler/session' {
     expires: string | null | undefined;
     /** `Strict`, `Lax` or `None`; none if the site did not say. */
     sameSite: string | null | undefined;
+    /** JSON object for fields of later versions. */
+    extraJson: string | null | undefined;
+  }
+
+  /** Cookies for a session that is added. */
+  export interface UrlCookies {
+    /** Whose they are: absolute, or resolved against the page in hand; by default the page's own URL. */
+    url: string | null | undefined;
+    /** `Set-Cookie` header fields (their values, without the name), as if the URL had answered with them. */
+    setCookieLines: string[];
+  }
+
+  /** What a session that is added is to be. */
+  export interface Addition {
+    /** Its id: 1 to 128 bytes without control characters; none: one is made up. */
+    id: string | null | undefined;
+    /** What it keeps with it: a JSON object of at most 64 KiB. */
+    userData: string;
+    /** The cookies that it begins with. */
+    cookies: UrlCookies[];
     /** JSON object for fields of later versions. */
     extraJson: string | null | undefined;
   }
@@ -580,6 +668,16 @@ declare module 'nephila:crawler/session' {
 
   /** It is not to be used again (Crawlee: `session.retire`). */
   export function retire(): void;
+
+  /**
+   * Adds a session to the crawl's pool (Crawlee: `SessionPool.add_session`), and says its id: for `new-request.session-id`, or for
+   * whichever page is next. Its limits are those of the crawl's settings; it may be one more than the pool's size. An effect of
+   * the call: it is there when the call is committed, once, and not if the call fails. Also in `finish` and `listener`.
+   *
+   * The code `no-session-pool` where the crawl uses none; `session-exists` if the pool has, or had, one of that id. If another call
+   * takes the id before this one is committed, this one runs again and is told so. A call may add 100.
+   */
+  export function add(session: Addition): string;
 }
 
 declare module 'nephila:crawler/session@0.1.0' {

@@ -3,7 +3,7 @@
 // NEPHILA_BIN and NEPHILA_SITE_BIN name them, NEPHILA_BOOKS_WASM the Rust plugin to compare with.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +55,17 @@ export function crawl(plugin, url, ...words) {
     statistics: JSON.parse(ran.stdout),
     items: readFileSync(items, 'utf8').split('\n').filter((line) => line).map((line) => JSON.parse(line)),
   };
+}
+
+/** A record of the crawl's own key-value store, as `nephila export` shows it. */
+export function recordOf({ job }, key) {
+  const folder = `${job}-exported`;
+  const ran = spawnSync(NEPHILA_BIN, ['export', job, '-o', `crawlee:${folder}`, '--overwrite'], { encoding: 'utf8' });
+  if (ran.status !== 0) throw new Error(ran.stderr);
+  const records = join(folder, 'key_value_stores', 'default');
+  const name = readdirSync(records).find((one) => one === key || one === `${key}.json`);
+  if (!name) throw new Error(`there is no record \`${key}\`; there are ${readdirSync(records).join(', ')}`);
+  return JSON.parse(readFileSync(join(records, name), 'utf8'));
 }
 
 /** The state of a finished crawl, out of its store; undefined where no SQLite is at hand. */
