@@ -58,6 +58,12 @@ class Sessions(exports.Sessions):
     def create(self):
         return exports.sessions.NewSession(_guard.create_session(CRAWLER), None)
 """,
+    "pipeline": """
+class Pipeline(exports.Pipeline):
+    def process_item(self, item):
+        verdict, *said = _guard.process_item(CRAWLER, item)
+        return getattr(exports.pipeline, f"Verdict_{verdict}")(*said)
+""",
 }
 
 

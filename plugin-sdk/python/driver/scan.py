@@ -30,7 +30,13 @@ OURS = {"nephila", "wit_world", "componentize_py_types", "componentize_py_runtim
 NETWORK = {"aiohttp", "httpx", "playwright", "requests", "selenium", "urllib3"}
 FRAMEWORKS = {"crawlee", "scrapy", "apify"}
 
-ENTRY_POINTS = {"failed_request_handler": "failure", "on_finish": "finish", "on": "listener", "create_session": "sessions"}
+ENTRY_POINTS = {
+    "failed_request_handler": "failure",
+    "on_finish": "finish",
+    "on": "listener",
+    "create_session": "sessions",
+    "process_item": "pipeline",
+}
 
 
 @dataclass
@@ -106,10 +112,12 @@ def scan(main: Path) -> Project:
                     raise missing(source, imported, top, folder, found)
         lazy[source.module] = [imported.name for imported in source.imports if imported.lazy]
     add_dependencies(packages, site, lazy)
-    used = {"handler", "manifest"}
+    used = {"manifest"}
     for source in sources:
         used.update(entry_points(source.tree))
-    order = ["handler", "manifest", "failure", "finish", "listener", "sessions"]
+    if not used & {"listener", "pipeline"} or any(handles_pages(source.tree) for source in sources):
+        used.add("handler")
+    order = ["handler", "manifest", "failure", "finish", "listener", "sessions", "pipeline"]
     return Project(first, sources, packages, lazy, [name for name in order if name in used], warnings)
 
 
@@ -198,6 +206,14 @@ def entry_points(tree: Optional[ast.AST]) -> Iterator[str]:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             if isinstance(called, ast.Attribute) and called.attr in ENTRY_POINTS:
                 yield ENTRY_POINTS[called.attr]
+
+
+def handles_pages(tree: Optional[ast.AST]) -> bool:
+    """The same guess of handlers: a plugin that only listens, or only looks at items, has none."""
+    return tree is None or any(
+        isinstance(node, ast.Attribute) and node.attr == "router" or isinstance(node, ast.keyword) and node.arg == "request_handler"
+        for node in ast.walk(tree)
+    )
 
 
 def module_file(folder: Path, name: str) -> Optional[Path]:

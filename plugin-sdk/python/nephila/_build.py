@@ -131,7 +131,12 @@ def _crawler(path: str, module: str) -> Crawler:
         raise _Refused(f"{len(Crawler.made)} crawlers were made: {names}; a plugin is one")
     crawler = Crawler.made[0]
     if crawler.router.is_empty:
-        raise _Refused("the crawler has no handler: write `@crawler.router.default_handler` before a function")
+        used = crawler.entry_points
+        if "listener" not in used and "pipeline" not in used:
+            raise _Refused("the crawler has no handler: write `@crawler.router.default_handler` before a function")
+        for name, decorator in (("failure", "failed_request_handler"), ("finish", "on_finish"), ("sessions", "create_session")):
+            if name in used:
+                raise _Refused(f"`{decorator}` is never called without a handler: write `@crawler.router.default_handler` before a function")
     return crawler
 
 

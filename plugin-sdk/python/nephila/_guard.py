@@ -16,10 +16,10 @@ from nephila import _check
 from nephila._log import log
 from nephila._ready import finish
 from nephila._wit import Err, context as wit_context, types
-from nephila.context import Context, Event, EventContext, FailureContext, FinishContext, SessionContext
+from nephila.context import Context, Event, EventContext, FailureContext, FinishContext, ItemContext, SessionContext
 from nephila.crawler import Crawler
-from nephila.errors import CrawlError, FatalError, RequestFailed, RetryRequest, SessionError, SkipRequest
-from nephila._json import write_object
+from nephila.errors import CrawlError, DropItem, FatalError, RejectItem, RequestFailed, RetryRequest, SessionError, SkipRequest
+from nephila._json import read, unchanged, write_object
 
 AUTHORS_FILES: Set[str] = set()
 """The names under which the author's files were compiled."""
@@ -70,6 +70,30 @@ def create_session(crawler: Crawler) -> str:
 
     _guard(context, make)
     return made[0]
+
+
+def process_item(crawler: Crawler, raw: Any) -> Tuple[str, ...]:
+    """What becomes of an item: `Keep`, `Change` and the item, `Drop` or `Reject` and why."""
+    context = ItemContext(raw)
+    handler = _there(crawler._process_item)
+    verdict: Tuple[str, ...] = ()
+
+    def judge() -> None:
+        nonlocal verdict
+        try:
+            item = read("the item", raw.json)
+            returned = finish(_call(handler, item, context))
+        except DropItem as error:
+            verdict = "Drop", _check.text("the reason of DropItem", error.reason)
+        except RejectItem as error:
+            verdict = "Reject", _check.text("the reason of RejectItem", error.reason)
+        else:
+            what = "what process_item returns (nothing lets the item pass, `raise DropItem(…)` leaves it out)"
+            written = write_object(what, item if returned is None else returned)
+            verdict = ("Keep",) if unchanged(written, raw.json) else ("Change", written)
+
+    _guard(context, judge)
+    return verdict
 
 
 def describe(crawler: Crawler) -> Tuple[str, str, str, List[str], Dict[str, str]]:
@@ -136,6 +160,8 @@ def _hint(error: BaseException) -> str:
             f" (a sandbox has no files, so that everything is imported when the plugin is built: "
             f"write `import {error.name}` at the top of the file)"
         )
+    if isinstance(error, (DropItem, RejectItem)):
+        return f" ({type(error).__name__} is for `process_item`; a handler does not push what it does not want, or raises `SkipRequest` or `FatalError`)"
     if isinstance(error, LookupError) and "unknown encoding" in str(error):
         name = str(error).rpartition(": ")[2].replace("-", "_").lower()
         return f" (encodings are files, too: write `import encodings.{name}` at the top of the file)"

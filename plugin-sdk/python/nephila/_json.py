@@ -40,6 +40,11 @@ def write_object(what: str, value: Any) -> str:
     return written
 
 
+def unchanged(written: str, before: str) -> bool:
+    """Whether what was written says what the host had, which may spell it in another way."""
+    return written == before or written == write("what was read", read("what was read", before))
+
+
 def read(what: str, written: Optional[str]) -> Any:
     if written is None:
         return None

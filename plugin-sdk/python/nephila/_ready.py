@@ -53,6 +53,16 @@ class ReadyList(List[T]):
         yield
 
 
+class ReadyText(str):
+    """A str that can be awaited, too."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[Any, None, str]:
+        return str(self)
+        yield
+
+
 class ForeignAwaitError(TypeError):
     """A handler awaited something that is not the SDK's."""
 

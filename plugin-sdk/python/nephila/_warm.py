@@ -7,6 +7,7 @@ Nothing of the author's is called, and no host is there: what would call it is r
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Callable, List, Tuple
 
 from nephila import _guard
@@ -68,12 +69,19 @@ def warm() -> None:
             setattr(module, name, replacement)
         crawler = Crawler(name="warm")
         crawler.router.default_handler(_page)
+        crawler.process_item(_item)
         for _ in range(ROUNDS):
             _guard.handle(crawler, _Call())  # type: ignore[arg-type]
+            _guard.process_item(crawler, SimpleNamespace(dataset=None, json='{"a":1}', url="http://a/"))
     finally:
         for module, name, function in real:
             setattr(module, name, function)
         Crawler.made[:] = made
+
+
+def _item(item: Any, context: Any) -> Any:
+    context.state["a"] = 2
+    return {**item, "b": 1}
 
 
 async def _page(context: Any) -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 from types import ModuleType
-from typing import Any, Iterable, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, NoReturn, Optional
 
 from nephila import _check, _json, crawl as _crawl, links as _links
 from nephila._log import log as _log
-from nephila._ready import Done, ReadyList
+from nephila._ready import Done, ReadyList, ReadyText
 from nephila._wit import call, config, context as wit, events, queue, session as wit_session
+from nephila.auto_saved import AutoSaved
 from nephila.dataset import Dataset
 from nephila.errors import HostError, RequestFailed
 from nephila.key_value import KeyValueStore
 from nephila.links import LinkSummary, Pattern
 from nephila.page import Page
 from nephila.request import Request, new_requests
-from nephila.session import Session
+from nephila.session import Cookies, Session, addition
 from nephila.state import State
 
 Enqueued = queue.Enqueued
@@ -62,6 +63,7 @@ class BaseContext(SessionContext):
     def __init__(self) -> None:
         super().__init__()
         self._state: Optional[State] = None
+        self._auto_saved: Optional[AutoSaved] = None
 
     def push_data(self, data: Any, dataset_name: Optional[str] = None) -> Done[None]:
         """Appends an item (a dict, a data class …), or a list of items, to the crawl's default dataset, or to a named one."""
@@ -95,7 +97,22 @@ class BaseContext(SessionContext):
 
     def get_key_value_store(self, name: Optional[str] = None) -> KeyValueStore:
         """A named key-value store, or by default the crawl's own."""
-        return KeyValueStore(name)
+        if self._auto_saved is None:
+            self._auto_saved = AutoSaved()
+        return KeyValueStore(name, self._auto_saved)
+
+    def add_session(self, user_data: Any = None, *, id: Optional[str] = None, cookies: Cookies = ()) -> ReadyText:
+        """Adds a session to the crawl's pool, and gives its id, for `session_id=` of a request (Crawlee: `SessionPool.add_session`).
+
+        It is there when the call is committed, and not if the handler fails. It works without a session of the call's own.
+
+        Args:
+            user_data: What it keeps: a dict or a data class, at most 64 KiB.
+            id: 1 to 128 bytes without control characters; without it, one is made up.
+            cookies: `Set-Cookie` header fields, as if the page had come with them: `["token=1; Path=/"]`; or a dict of such lists by
+                URL. What a URL may not set is passed over.
+        """
+        return ReadyText(call(wit_session.add, addition(user_data, id, cookies)))
 
     def emit(self, event: str, payload: Any = None) -> Done[None]:
         """Emits an event. It is delivered after the call's commit."""
@@ -106,6 +123,8 @@ class BaseContext(SessionContext):
     def flush(self) -> None:
         if self._state is not None:
             self._state.flush()
+        if self._auto_saved is not None:
+            self._auto_saved.flush()
 
 
 class FinishContext(BaseContext):
@@ -233,3 +252,27 @@ class EventContext(BaseContext):
         """Hears an event no more."""
         call(events.off, _check.text("an event's name", event))
         return Done(None)
+
+
+class ItemContext(BaseContext):
+    """What `process_item` is called with beside the item.
+
+    It may read all that a handler may, keep state, write to the log and say something of the crawl. Whatever else has an effect is
+    refused with the code `not-in-pipeline`. There is no page and no session.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        super().__init__()
+        self.dataset_name: Optional[str] = raw.dataset
+        """The dataset that the item was pushed to; `None` for the crawl's own."""
+        self.url: Optional[str] = raw.url
+        """The URL of the page in hand, or of the request that was given up; `None` for what `on_finish` or a listener pushed."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name in ("page", "document", "request", "session", "enqueue_links"):
+                raise AttributeError(
+                    f"there is no `{name}` in process_item: the page is handled already; what an item needs of it, a handler pushes with it"
+                )
+            raise AttributeError(f"'ItemContext' object has no attribute '{name}'", name=name, obj=self)

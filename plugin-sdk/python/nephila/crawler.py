@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
 
-ENTRY_POINTS = ("handler", "manifest", "failure", "finish", "listener", "sessions")
+ENTRY_POINTS = ("handler", "manifest", "failure", "finish", "listener", "sessions", "pipeline")
 
 
 class Crawler:
@@ -71,6 +71,7 @@ class Crawler:
         self._on_finish: Optional[Callable[..., Any]] = None
         self._on_events: Dict[str, List[Callable[..., Any]]] = {}
         self._create_session: Optional[Callable[..., Any]] = None
+        self._process_item: Optional[Callable[..., Any]] = None
         Crawler.made.append(self)
 
     def failed_request_handler(self, handler: F) -> F:
@@ -112,6 +113,19 @@ class Crawler:
         self._create_session = checked("create_session", handler, 0 if takes(handler, 0) else 1)
         return handler
 
+    def process_item(self, handler: F) -> F:
+        """Is called with each item on its way to its dataset, and a context (Scrapy: `process_item`).
+
+        What it returns passes instead of the item; if it returns nothing, the item passes with what was changed in it.
+        `raise DropItem("no-price")` leaves it out, `raise RejectItem("…")` fails the page that pushed it, as any other exception does.
+
+        It sees the items of this plugin's crawls, and of those that are started with it (`nephila run OTHER --pipeline THIS`), after
+        the page was handled and before anything of it is committed. One sandbox sees all items of a page, in order.
+        """
+        self._once("process_item", self._process_item)
+        self._process_item = checked("process_item", handler, 1 if takes(handler, 1) else 2)
+        return handler
+
     def stop(self, reason: str = "Stop was called externally.") -> Done[None]:
         """Ends the crawl once the pages in hand are done; what is pending stays."""
         return _crawl.stop(reason)
@@ -127,12 +141,13 @@ class Crawler:
     def entry_points(self) -> List[str]:
         """The interfaces that the component is to export: what is not used is not exported, so that the host never calls it."""
         used: Dict[str, Union[bool, Any]] = {
-            "handler": True,
+            "handler": not self.router.is_empty,
             "manifest": True,
             "failure": self._on_failure,
             "finish": self._on_finish,
             "listener": self._on_events,
             "sessions": self._create_session,
+            "pipeline": self._process_item,
         }
         return [name for name in ENTRY_POINTS if used[name]]
 

@@ -83,6 +83,28 @@ class UnknownLabelError(CrawlError):
     default_code = "unknown-label"
 
 
+class DropItem(Exception):
+    """The item is left out, and counted under this reason: `raise DropItem("no-price")` (Scrapy: `DropItem`).
+
+    Only in `process_item`. The reason is a word or two, at most 64 bytes, since statistics group by it.
+    """
+
+    def __init__(self, reason: str = "dropped") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class RejectItem(Exception):
+    """The page that pushed the item fails for good, with the code `item-rejected` and this sentence; nothing of it is kept.
+
+    Only in `process_item`.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class RequestFailed(CrawlError):
     """Why a request was given up; what `failed_request_handler` gets. Never raised."""
 

@@ -7,6 +7,7 @@ from typing import Any, Optional
 from nephila import _check, _json
 from nephila._ready import Done, Ready
 from nephila._wit import call, key_value as wit
+from nephila.auto_saved import AutoSaved
 
 Entry = wit.Entry
 
@@ -14,8 +15,9 @@ Entry = wit.Entry
 class KeyValueStore(Ready):
     """A named store, which the crawls of one store share, or by default the crawl's own."""
 
-    def __init__(self, name: Optional[str] = None) -> None:
+    def __init__(self, name: Optional[str] = None, auto_saved: Optional[AutoSaved] = None) -> None:
         self.name = _check.optional_text("a key-value store's name", name)
+        self._auto_saved = auto_saved
 
     def get_value(self, key: str, default_value: Any = None) -> Done[Any]:
         """Reads a value, to be awaited; a plain `def` handler uses `get`."""
@@ -57,3 +59,25 @@ class KeyValueStore(Ready):
     def get_entry(self, key: str) -> Optional[Entry]:
         """Reads a value's bytes with their media type."""
         return call(wit.get, self.name, _check.text("a key", key))
+
+    def get_auto_saved_value(self, key: str, default_value: Any = None) -> Done[Any]:
+        """An auto-saved value, to be awaited; a plain `def` handler uses `auto_saved`."""
+        return Done(self.auto_saved(key, default_value))
+
+    def auto_saved(self, key: str, default: Any = None) -> Any:
+        """A dict or list that all handlers share, and that the host shows as a record of the store now and then and at the end.
+
+        What is changed in it is saved when the handler ends, together with the page; if another handler was quicker, this one runs
+        again. It begins as the record that the store has under the key, or else as the default: without one, an empty dict.
+        """
+        return self._of_the_call().get(self.name, _check.text("a key", key), default)
+
+    def set_auto_saved_value(self, key: str, value: Any) -> Done[None]:
+        """Replaces an auto-saved value, whatever it is: that never conflicts. What `get_auto_saved_value` gave before is let go."""
+        self._of_the_call().set(self.name, _check.text("a key", key), value)
+        return Done(None)
+
+    def _of_the_call(self) -> AutoSaved:
+        if self._auto_saved is None:
+            raise RuntimeError("an auto-saved value is saved when the handler ends: get its store with `context.get_key_value_store(…)`")
+        return self._auto_saved

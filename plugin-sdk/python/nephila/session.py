@@ -6,12 +6,15 @@ gives up means it. A call sees its own changes.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from nephila import _check, _json
 from nephila._wit import call, session as wit
 
 Cookie = wit.Cookie
+
+Cookies = Union[Iterable[str], Mapping[str, Iterable[str]]]
+"""`Set-Cookie` header fields for the page's own URL, or a dict of them by URL."""
 
 
 class Session:
@@ -64,3 +67,13 @@ class Session:
             if written != self._written:
                 call(wit.set_user_data, written)
                 self._written = written
+
+
+def addition(user_data: Any, id: Optional[str], cookies: Cookies) -> wit.Addition:
+    """A session to be added."""
+    data = _json.write_object("the session's user data", {} if user_data is None else user_data)
+    by_url: Dict[Any, Any] = dict(cookies) if isinstance(cookies, Mapping) else {None: cookies}
+    set_cookies = [
+        wit.UrlCookies(_check.optional_text("each url of cookies", url), _check.texts("cookies", lines)) for url, lines in by_url.items()
+    ]
+    return wit.Addition(_check.optional_text("id", id), data, [one for one in set_cookies if one.set_cookie_lines], None)

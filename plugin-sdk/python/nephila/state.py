@@ -120,7 +120,7 @@ class State(Ready, MutableMapping[str, Any]):
         if before is None and key in self._read and key in self._defaults and _same(value, self._defaults[key]):
             return
         written = _json.write(f"the state's `{key}`", value)
-        if before is not None and (written == before or written == _json.write("", _json.read("the state", before))):
+        if before is not None and _json.unchanged(written, before):
             return
         call(wit.set, key, written)
         self._read[key] = written

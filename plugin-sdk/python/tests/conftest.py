@@ -33,6 +33,9 @@ class FakeHost:
         self.emitted: List[Any] = []
         self.session: Optional[Dict[str, Any]] = None
         self.session_calls: List[Any] = []
+        self.added: List[session.Addition] = []
+        self.auto_saved: Dict[Any, str] = {}
+        self.auto_saved_calls: List[Any] = []
         self.stopped: List[str] = []
         self.input = "null"
         self.found: Dict[str, List[str]] = {}
@@ -106,6 +109,14 @@ class FakeHost:
             self.state_calls.append(("set", key, value))
             self.state[key] = value
 
+        def set_auto_saved(store: Optional[str], key: str, value: str) -> None:
+            self.auto_saved_calls.append(("set", store, key, value))
+            self.auto_saved[store, key] = value
+
+        def add(addition: session.Addition) -> str:
+            self.added.append(addition)
+            return addition.id or "made-up"
+
         replaced = {
             dataset: {"push": self._push, "read": self._read},
             queue: {"enqueue": self._enqueue, "enqueue_links": self._enqueue_links, "lookup": lambda urls: [None for _ in urls]},
@@ -122,6 +133,8 @@ class FakeHost:
                 "get": lambda store, key: self.files.get((store, key)),
                 "set": lambda store, key, entry: self.files.__setitem__((store, key), entry),
                 "remove": lambda store, key: self.files.pop((store, key), None),
+                "get_auto_saved": lambda store, key: (self.auto_saved_calls.append(("get", store, key)), self.auto_saved.get((store, key)))[1],
+                "set_auto_saved": set_auto_saved,
             },
             log: {"write": lambda level, message, fields: self.lines.append((level.name, message, fields))},
             events: {"emit": lambda name, payload: self.emitted.append((name, payload))},
@@ -134,6 +147,7 @@ class FakeHost:
                 "set_cookies": self._session("set_cookies"),
                 "retire": self._session("retire"),
                 "good": self._session("good"),
+                "add": add,
             },
         }
         for module, functions in replaced.items():

@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 import pytest
 from conftest import REPOSITORY, SDK
@@ -107,6 +107,20 @@ def test_the_modules_beside_it_and_packages_are_found_without_running_them(tmp_p
     assert project.entry_points == ["handler", "manifest", "finish"]
 
 
+@pytest.mark.parametrize(
+    ("source", "entry_points"),
+    [
+        ("@crawler.process_item\ndef tidy(item): ...\n", ["manifest", "pipeline"]),
+        ('@crawler.on("offer")\ndef heard(): ...\n', ["manifest", "listener"]),
+        (HANDLER + "@crawler.process_item\ndef tidy(item): ...\n", ["handler", "manifest", "pipeline"]),
+        ("", ["handler", "manifest"]),
+    ],
+)
+def test_a_plugin_that_handles_no_pages_exports_no_handler(tmp_path: Path, source: str, entry_points: List[str]) -> None:
+    (tmp_path / "crawler.py").write_text(HEAD + source)
+    assert scan(tmp_path / "crawler.py").entry_points == entry_points
+
+
 @needs_the_tool
 def test_an_exception_when_it_is_loaded_has_the_authors_line(tmp_path: Path) -> None:
     told = build(tmp_path, HEAD + "value = 1 + int('x')\n" + HANDLER)
@@ -120,6 +134,7 @@ def test_an_exception_when_it_is_loaded_has_the_authors_line(tmp_path: Path) -> 
     [
         ("import nephila\n", "no crawler was made"),
         (HEAD, "the crawler has no handler"),
+        (HEAD + "crawler.process_item(print)\n@crawler.on_finish\ndef end(): ...\n", "`on_finish` is never called without a handler"),
         (HEAD + HANDLER + 'Crawler(name="b")\n', "2 crawlers were made: `a`, `b`"),
     ],
 )

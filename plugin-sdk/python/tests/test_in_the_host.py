@@ -66,6 +66,7 @@ class Crawl:
         self.statistics: Dict[str, Any] = json.loads(done.stdout)
         with sqlite3.connect(job / "nephila.db") as database:
             self.state: List[Tuple[str, str]] = sorted(database.execute("select key, value from state"))
+            self.records: Dict[str, Any] = {key: json.loads(value) for key, value in database.execute("select key, value from key_values")}
             every = [json.loads(row[0]) for row in database.execute("select json from items")]
         self.every: List[Any] = every
         self.items: List[Any] = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
@@ -133,6 +134,48 @@ def test_everything_that_the_sdk_can_do_works_in_the_host(shop: str, tmp_path: P
     assert heard == ["crawlStarted", "started"]
     assert "a warning of another" in crawl.log and "printed without an end" in crawl.log
     assert "trap" not in crawl.errors()
+
+
+def test_sessions_are_added_values_auto_saved_and_items_judged(shop: str, tmp_path: Path) -> None:
+    plugin = build(SDK / "tests" / "crawlers" / "accounts.py", tmp_path)
+    crawl = Crawl(plugin, shop, tmp_path / "alone", "--set", "session-pool=yes")
+    books = [item for item in crawl.items if item["kind"] == "book"]
+    assert len(books) == 15 and all(isinstance(book["price"], float) and book["stars"] != "One" for book in books)
+    others = sorted((item["kind"], item["value"]) for item in crawl.items if item["kind"] != "book")
+    stars = {"One": 5, "Two": 5, "Three": 7, "Four": 1, "Five": 2}
+    assert others == [("account", [False, {}, ["token=2"]]), ("account", [True, {"account": 7}, ["token=1"]]), ("stars", stars)]
+    assert crawl.statistics["itemsDropped"] == {"bad-book": 5}
+    assert ("books", "20") in crawl.state
+    assert (crawl.records["stars"], crawl.records["finished"]) == (stars, {"yes": True})
+    errors = crawl.errors()
+    assert set(errors) == {"item-rejected", "session-exists"}
+    assert "this is no book" in errors["item-rejected"] and "in twice: context.add_session" in errors["session-exists"]
+
+    only_items = build(SDK / "tests" / "crawlers" / "only_items.py", tmp_path)
+    more = ["--set", "session-pool=yes", "--pipeline", str(only_items), "--input", '{"a": 1}']
+    crawl = Crawl(plugin, shop, tmp_path / "both", *more)
+    assert len(crawl.items) == 10 and crawl.statistics["itemsDropped"] == {"bad-book": 5, "no-book": 3}
+    for item in crawl.items:
+        assert sorted(item) == ["input", "price", "title", "url"] and item["url"].startswith(shop + "catalogue/") and item["input"] == {"a": 1}
+    said = crawl.errors()["not-in-pipeline"]
+    assert "in the pipeline of only-items" in said and "in judge: context.push_data(item)" in said
+    done = subprocess.run([str(BIN), "run", str(only_items), shop, "--job", str(tmp_path / "none")], capture_output=True, text=True)
+    assert done.returncode != 0 and "--pipeline" in done.stderr
+
+
+def test_a_plugin_that_only_listens_needs_no_handler(shop: str, tmp_path: Path) -> None:
+    crawler, ear = tmp_path / "page.py", tmp_path / "ear.py"
+    head = "from nephila import Crawler\n"
+    crawler.write_text(f'{head}crawler = Crawler(name="page")\n@crawler.router.default_handler\ndef page(context): ...\n')
+    ear.write_text(
+        f'{head}crawler = Crawler(name="ear")\n'
+        '@crawler.on("crawlStarted")\n'
+        "def heard(context):\n"
+        '    context.get_key_value_store().auto_saved("heard", []).append(context.event.name)\n'
+        '    context.push_data({"session": context.add_session(id="heard")})\n'
+    )
+    crawl = Crawl(build(crawler, tmp_path), shop, tmp_path, "--set", "session-pool=yes", "--listener", str(build(ear, tmp_path)))
+    assert crawl.items == [{"session": "heard"}] and crawl.records["heard"] == ["crawlStarted"]
 
 
 def test_random_numbers_are_others_in_each_sandbox(shop: str, tmp_path: Path) -> None:

@@ -17,9 +17,12 @@ from conftest import FakeHost
 from nephila import (
     Context,
     Crawler,
+    DropItem,
     FatalError,
     Glob,
     JsonError,
+    KeyValueStore,
+    RejectItem,
     Request,
     RetryRequest,
     Row,
@@ -32,7 +35,7 @@ from nephila import (
     strings,
     texts,
 )
-from nephila._wit import log as wit_log, page as wit_page, queue, types
+from nephila._wit import Err, log as wit_log, page as wit_page, queue, session as wit_session, types
 
 
 def default(crawler: Crawler, handler: Any) -> Crawler:
@@ -323,6 +326,7 @@ def test_failures_finish_events_and_sessions(host: FakeHost, crawler: Crawler) -
     def new() -> Any:
         return {"language": "en"}
 
+    default(crawler, lambda context: None)
     assert crawler.entry_points == ["handler", "manifest", "failure", "finish", "listener", "sessions"]
     assert crawler.subscriptions == ["offer", "other"]
     reason = SimpleNamespace(code="status", message="404", attempts=2, status=404)
@@ -332,6 +336,141 @@ def test_failures_finish_events_and_sessions(host: FakeHost, crawler: Crawler) -
     assert host.run(_guard.on_event, crawler, event) is None
     assert _guard.create_session(crawler) == '{"language":"en"}'
     assert host.items == [{"failed": ["status", 2, 404]}, {"n": [0, 1, 2]}, {"heard": ["offer", [1]]}]
+
+
+def test_a_session_is_added_with_data_and_cookies_and_gives_its_id(host: FakeHost, crawler: Crawler) -> None:
+    async def handler(context: Context) -> None:
+        known = await context.add_session({"account": 7}, id="seven", cookies=["a=b; Path=/"])
+        made_up = context.add_session(cookies={"http://b/": ["c=d"], "http://c/": []})
+        await context.add_requests([Request.from_url("/a", session_id=known), Request.from_url("/b", session_id=made_up)])
+        await context.push_data({"ids": [known, made_up]})
+
+    assert host.handle(default(crawler, handler)) is None
+    assert host.added == [
+        wit_session.Addition("seven", '{"account":7}', [wit_session.UrlCookies(None, ["a=b; Path=/"])], None),
+        wit_session.Addition(None, "{}", [wit_session.UrlCookies("http://b/", ["c=d"])], None),
+    ]
+    assert [request.session_id for request in host.requests] == ["seven", "made-up"]
+    assert type(host.requests[1].session_id) is str and host.items == [{"ids": ["seven", "made-up"]}]
+    wrong: List[Any] = [
+        ({"cookies": "a=b"}, "cookies are to be a list of str"),
+        ({"cookies": {"http://a/": "a=b"}}, "cookies are to be a list of str"),
+        ({"user_data": [1]}, "the session's user data is to be a dict"),
+        ({"id": 7}, "id is to be a str"),
+    ]
+    for arguments, said in wrong:
+        error = host.handle(default(crawler, lambda context, arguments=arguments: context.add_session(**arguments)))
+        assert error is not None and said in error.message, said
+
+
+def test_an_auto_saved_value_is_written_once_at_the_end_and_only_if_it_changed(host: FakeHost, crawler: Crawler) -> None:
+    host.auto_saved = {(None, "list"): "[ 1 ]", ("named", "same"): '{"a": 1}'}
+    default_value = {"seen": {"n": 0}}
+
+    async def handler(context: Context) -> None:
+        store = await context.get_key_value_store()
+        new = await store.get_auto_saved_value("new", default_value)
+        new["seen"]["n"] += 1
+        assert context.get_key_value_store().auto_saved("new", default_value) is new
+        assert await store.get_auto_saved_value("unused") == {}
+        store.auto_saved("list", []).append(2)
+        assert context.get_key_value_store("named").auto_saved("same") == {"a": 1}
+
+    assert host.handle(default(crawler, handler)) is None
+    written = [call for call in host.auto_saved_calls if call[0] == "set"]
+    assert written == [("set", None, "new", '{"seen":{"n":1}}'), ("set", None, "list", "[1,2]")]
+    assert default_value == {"seen": {"n": 0}}
+    assert len(host.auto_saved_calls) == 6
+
+
+def test_an_auto_saved_value_is_replaced_without_being_read(host: FakeHost, crawler: Crawler) -> None:
+    def handler(context: Context) -> None:
+        store = context.get_key_value_store()
+        store.auto_saved("old")["lost"] = 1
+        store.set_auto_saved_value("old", 5)
+        store.set_auto_saved_value("new", [1])
+        assert store.auto_saved("old") == 5
+
+    assert host.handle(default(crawler, handler)) is None
+    assert host.auto_saved_calls == [("get", None, "old"), ("set", None, "old", "5"), ("set", None, "new", "[1]"), ("get", None, "old")]
+
+
+def test_mistakes_with_auto_saved_values_are_told(host: FakeHost, crawler: Crawler) -> None:
+    def fails(context: Context) -> None:
+        context.get_key_value_store().auto_saved("a")["b"] = 1
+        raise FatalError("no")
+
+    cases: List[Any] = [
+        (lambda context: context.get_key_value_store().auto_saved("n", 0), 'write `{"value": 0}`'),
+        (lambda context: KeyValueStore("a").auto_saved("n"), "with `context.get_key_value_store(…)`"),
+        (lambda context: context.get_key_value_store().auto_saved("n").update(a={1}), "the auto-saved value `n` cannot be written as JSON"),
+        (lambda context: context.get_key_value_store().auto_saved(1), "a key is to be a str"),
+        (fails, "no"),
+    ]
+    for handler, said in cases:
+        error = host.handle(default(crawler, handler))
+        assert error is not None and said in error.message, said
+    assert host.auto_saved == {}
+
+
+def judged(crawler: Crawler, item: str = '{"n": 1.0}') -> Any:
+    return _guard.process_item(crawler, SimpleNamespace(dataset="named", json=item, url="http://a/", extra_json=None))
+
+
+def test_an_item_passes_is_changed_dropped_or_rejected(host: FakeHost) -> None:
+    def drops(item: Any, context: Any) -> None:
+        context.state["dropped"] = 1
+        raise DropItem("no-price")
+
+    def rejects(item: Any) -> None:
+        raise RejectItem("what is this")
+
+    async def awaits(item: Any, context: Any) -> Any:
+        state = await context.use_state({"n": 1})
+        return {**item, "where": [context.dataset_name, context.url, state["n"]]}
+
+    @dataclass
+    class Book:
+        n: float
+
+    cases: List[Any] = [
+        (lambda item: None, ("Keep",)),
+        (lambda item: item, ("Keep",)),
+        (lambda item: Book(1.0), ("Keep",)),
+        (lambda item: item.update(m="ä"), ("Change", '{"n":1.0,"m":"ä"}')),
+        (lambda item: Book(2), ("Change", '{"n":2}')),
+        (awaits, ("Change", '{"n":1.0,"where":["named","http://a/",1]}')),
+        (drops, ("Drop", "no-price")),
+        (rejects, ("Reject", "what is this")),
+    ]
+    for handler, verdict in cases:
+        crawler = Crawler(name="tidy")
+        crawler.process_item(handler)
+        assert crawler.entry_points == ["manifest", "pipeline"]
+        assert judged(crawler) == verdict
+    assert host.state == {"dropped": "1"}
+
+
+def test_mistakes_in_a_pipeline_are_told(host: FakeHost, crawler: Crawler) -> None:
+    cases: List[Any] = [
+        (lambda item: False, "`raise DropItem(…)` leaves it out) is to be a dict or a data class, not bool"),
+        (lambda item, context: context.page, "there is no `page` in process_item"),
+        (lambda item, context: context.nothing, "no attribute 'nothing'"),
+        (lambda item: {"a": {1}}, "cannot be written as JSON"),
+        (lambda item: (_ for _ in ()).throw(DropItem(5)), "the reason of DropItem is to be a str"),  # type: ignore[arg-type]
+        (lambda item: item["price"], "KeyError: 'price'"),
+    ]
+    for handler, said in cases:
+        crawler._process_item = handler
+        with pytest.raises(Err) as raised:
+            judged(crawler)
+        assert said in raised.value.value.message, said
+
+    def drops(context: Context) -> None:
+        raise DropItem("no-price")
+
+    error = host.handle(default(crawler, drops))
+    assert error is not None and error.code == "exception" and "DropItem is for `process_item`" in error.message
 
 
 def test_mistakes_at_registration_are_told_at_once(crawler: Crawler) -> None:
@@ -345,6 +484,7 @@ def test_mistakes_at_registration_are_told_at_once(crawler: Crawler) -> None:
         (lambda: crawler.router.default_handler(yields), "`yields` yields"),
         (lambda: crawler.router.default_handler(lambda: None), "is to take 1 argument"),
         (lambda: crawler.on(lambda event: None), "needs the name of an event"),
+        (lambda: crawler.process_item(lambda: None), "is to take 2 arguments"),
         (lambda: crawler.run(["http://a"]), "nephila run crawler.py"),
     ]
     for mistake, said in cases:

@@ -12,6 +12,7 @@ from nephila._bindings.componentize_py_types import Err, Ok, Result, Some
 from ..exports import manifest
 from ..exports import listener
 from ..exports import sessions
+from ..exports import pipeline
 from ..imports import context
 from ..exports import failure
 
@@ -59,6 +60,17 @@ class Sessions(Protocol):
     def create(self) -> sessions.NewSession:
         """
         Called when the session pool wants another session, without access to any crawl but its `config`.
+
+        Raises: `componentize_py_types.Err(wit_world.imports.types.Error)`
+        """
+        raise NotImplementedError
+
+
+class Pipeline(Protocol):
+
+    def process_item(self, item: pipeline.Item) -> pipeline.Verdict:
+        """
+        Called once per item (Scrapy: `process_item`).
 
         Raises: `componentize_py_types.Err(wit_world.imports.types.Error)`
         """

@@ -1,6 +1,6 @@
 """
 Entry points. Each is an interface of its own: the host probes which of them a component exports, an absent one
-means "not subscribed", and only `handler` is required.
+means "not subscribed", and a plugin has a `handler`, a `pipeline` or a `listener` at least.
 Handles fetched pages.
 """
 # Made by generate_bindings.py from the WIT; not to be edited.

@@ -3,8 +3,10 @@ Events, for those who listen to them: this plugin's listener, and the program ar
 
 The host's own names are `persistState`, `systemInfo`, `crawlerStatus`, `migrating`, `aborting`, `exit`, `sessionRetired`,
 `browserLaunched`, `browserRetired`, `browserClosed`, `pageCreated`, `pageClosed`, `crawlStarted`, `crawlFinished` and
-`requestFailed`. Not all of them reach a listener yet: `exit` comes when the crawls have ended; `sessionRetired` and those of
-browsers and pages have nothing that they could tell of. A plugin's are a letter, then at most 127 letters, digits, `.`, `_`, `-`, `:` or `/`; one of the host's in
+`requestFailed`. Not all of them reach a listener yet: `exit` comes when the crawls have ended; those of browsers and pages have
+nothing that they could tell of. `sessionRetired` comes once for each session that is over, whatever ended it, like an event of a
+plugin's: it is written with what ended the session and waits for the listener, through a crash too. Only a session that reaches its
+age after the crawl is finished ends untold. A plugin's are a letter, then at most 127 letters, digits, `.`, `_`, `-`, `:` or `/`; one of the host's in
 another case is not among them. The code of any other is `bad-event`.
 """
 # Made by generate_bindings.py from the WIT; not to be edited.

@@ -1,9 +1,9 @@
 """
 The session that fetched the page in hand. The code `no-session` where there is none: in `finish`, in `listener`, and where
-the crawl uses none.
+the crawl uses none. Only `add` needs no session.
 
-What a call asks for takes effect with its commit and, unlike its effects, also if the call fails: a handler that says
-`retire` and then gives up means it. A call sees its own changes.
+What a call asks for its session takes effect with its commit and, unlike its effects, also if the call fails: a handler that
+says `retire` and then gives up means it. A call sees its own changes.
 """
 # Made by generate_bindings.py from the WIT; not to be edited.
 from __future__ import annotations
@@ -32,6 +32,24 @@ class Cookie:
     http_only: bool
     expires: Optional[str]
     same_site: Optional[str]
+    extra_json: Optional[str]
+
+@dataclass
+class UrlCookies:
+    """
+    Cookies for a session that is added.
+    """
+    url: Optional[str]
+    set_cookie_lines: List[str]
+
+@dataclass
+class Addition:
+    """
+    What a session that is added is to be.
+    """
+    id: Optional[str]
+    user_data: str
+    cookies: List[UrlCookies]
     extra_json: Optional[str]
 
 
@@ -90,6 +108,18 @@ def bad() -> None:
 def retire() -> None:
     """
     It is not to be used again (Crawlee: `session.retire`).
+
+    Raises: `componentize_py_types.Err(wit_world.imports.types.Error)`
+    """
+    raise NotImplementedError
+def add(session: Addition) -> str:
+    """
+    Adds a session to the crawl's pool (Crawlee: `SessionPool.add_session`), and says its id: for `new-request.session-id`, or for
+    whichever page is next. Its limits are those of the crawl's settings; it may be one more than the pool's size. An effect of
+    the call: it is there when the call is committed, once, and not if the call fails. Also in `finish` and `listener`.
+
+    The code `no-session-pool` where the crawl uses none; `session-exists` if the pool has, or had, one of that id. If another call
+    takes the id before this one is committed, this one runs again and is told so. A call may add 100.
 
     Raises: `componentize_py_types.Err(wit_world.imports.types.Error)`
     """
