@@ -83,13 +83,13 @@ pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<
         retried: line.store.errors(line.crawl, ErrorsOf::RetriedAttempts, ERRORS).await?,
     };
     let shown = shown_statistics(&record, &statistics, errors, finished_at);
-    let mut writes = Vec::new();
+    // First, so that a value which has the name of one of the crawl's own records does not hide it.
+    let mut writes = auto_saved(line, &record.crawler_id).await?;
     match serde_json::to_vec_pretty(&shown.record(&record.crawler_id)) {
         Ok(bytes) => writes.push(json(&RecordKey::statistics(&record.crawler_id), bytes)),
         Err(error) => tracing::warn!(%error, "the statistics could not be written as JSON"),
     }
     writes.extend(state(line, &record.crawler_id).await?);
-    writes.extend(auto_saved(line, &record.crawler_id).await?);
     if let Some(sessions) = &line.sessions {
         writes.extend(sessions.record().await);
     }

@@ -196,6 +196,19 @@ impl Export<'_> {
 
     // As of this moment, over what the crawl showed last.
     fn shown(&mut self, statistics: &CrawlerStatistics, stores: &mut Stores) -> Result<(), StorageError> {
+        // First, so that one which has the name of one of the crawl's own records does not hide it.
+        let (storage, left_out) = (self.storage, &mut self.done.left_out);
+        let auto_saved = |values: Pull<'_, (AutoSaved, String)>| {
+            for value in values {
+                let (AutoSaved { store, key }, text) = value?;
+                match RecordKey::new(key) {
+                    Ok(key) => stores.of(storage, &store)?.put(&key, &MediaType::json(), text.as_bytes())?,
+                    Err(_) => *left_out += 1,
+                }
+            }
+            Ok::<(), StorageError>(())
+        };
+        self.job.auto_saved(auto_saved)??;
         let id = &self.job.crawl().crawler_id;
         stores.default.put_json(&RecordKey::statistics(id), &statistics.record(id))?;
         let state = |pairs: Pull<'_, (String, String)>| {
@@ -214,18 +227,7 @@ impl Export<'_> {
                 Err(_) => self.done.left_out += 1,
             }
         }
-        let (storage, left_out) = (self.storage, &mut self.done.left_out);
-        let auto_saved = |values: Pull<'_, (AutoSaved, String)>| {
-            for value in values {
-                let (AutoSaved { store, key }, text) = value?;
-                match RecordKey::new(key) {
-                    Ok(key) => stores.of(storage, &store)?.put(&key, &MediaType::json(), text.as_bytes())?,
-                    Err(_) => *left_out += 1,
-                }
-            }
-            Ok::<(), StorageError>(())
-        };
-        self.job.auto_saved(auto_saved)?
+        Ok(())
     }
 
     fn queue(&mut self, store: &KeyValueWriter) -> Result<(), StorageError> {

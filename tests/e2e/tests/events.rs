@@ -119,6 +119,17 @@ async fn a_listener_that_sleeps_longer_than_until_the_next_event_keeps_no_crawl_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_limit_that_is_reached_with_the_last_page_leaves_out_no_finish_though_its_event_is_being_heard() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    let input = json!({ "listen": ["page"], "hear": "nap", "pages": { "/p/59": "emit-once" } });
+    let report = crawl(&site, folder.path(), &input, &["--max-requests", "60"])?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFinished"].as_u64(), report["finishReason"].as_str()), (Some(60), Some("max-requests")));
+    let items = lines(&folder.path().join("out.jsonl"))?;
+    assert!(items.iter().any(|item| item.contains("\"finish\":true")), "the hostile plugin's finish pushes that");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn kill_9_loses_no_event_and_no_update_and_doubles_none() -> Result<()> {
     const MANY: u64 = 400;
     let config = SiteConfig::mesh(usize::try_from(MANY)?, 12, 500).with(Switches { latency_ms: 2, ..Switches::default() });

@@ -6,6 +6,7 @@
 use super::Run;
 use crate::control::{Signal, StopLevel, out_of_patience};
 use crate::finish::{Finish, finish};
+use crate::listening::News;
 use crate::report::FinishReason;
 use crate::settings::{WhenFailed, WhenIdle};
 use nephila_store::{InHand, StoreError};
@@ -110,10 +111,10 @@ impl Run {
         if !matches!(reason, FinishReason::MaxItems | FinishReason::MaxRequests) {
             return reason;
         }
-        match self.listening.is_at_work().await {
-            Ok(false) => {}
+        match self.listeners_are_done().await {
+            Ok(true) => {}
             // The next start calls it.
-            Ok(true) => return reason,
+            Ok(false) => return reason,
             Err(error) => return FinishReason::StoreFailed(error.to_string()),
         }
         match self.line.store.counts(self.line.crawl).await {
@@ -121,6 +122,26 @@ impl Run {
             Ok(_) => reason,
             Err(error) => FinishReason::StoreFailed(error.to_string()),
         }
+    }
+
+    // What a listener hears of the last pages may bring requests: it is waited for as long as the grace lasts. `false`: it is still at it.
+    async fn listeners_are_done(&mut self) -> Result<bool, StoreError> {
+        self.listening.pages_are_done();
+        let patience = self.ending.as_ref().map_or(self.line.settings.shutdown_grace, |ending| ending.patience(Instant::now()));
+        let give_up = tokio::time::Instant::now() + patience;
+        while self.listening.is_at_work().await? {
+            let news = tokio::select! {
+                news = self.listening.next() => news,
+                () = tokio::time::sleep_until(give_up) => return Ok(false),
+                () = out_of_patience(self.stop.clone(), patience) => return Ok(false),
+            };
+            let is_gone = matches!(news, News::Gone);
+            self.take_news(news);
+            if is_gone {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     // Calls the finish entry point, unless that was done. `None`: it was called, and may have enqueued.
