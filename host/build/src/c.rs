@@ -6,6 +6,7 @@ use crate::process::{on_path, output_if_it_works, say};
 use crate::source::Extent;
 use crate::tools::Installation;
 use crate::{BuildError, Folders, Language, Source, Stage, component, sdk};
+use nephila_sdk_c::Compiler as Kind;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,34 +19,24 @@ struct Compiler {
     words: Vec<OsString>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Version 14 or later, with a C library for WASI: of a distribution's packages, or of the wasi-sdk.
-    Clang,
-    /// `zig cc`: a program, or the Python package ziglang.
-    Zig,
-}
-
 pub(crate) fn build(source: &Source, place: &Place<'_>) -> Result<Made, BuildError> {
     let compiler = find(place)?;
     let module = place.work.join("module.wasm");
     let dependencies = place.work.join("module.d");
-    let mut command = Command::new(&compiler.words[0]);
-    command.args(&compiler.words[1..]).args(compiler.flags()).arg("-I").arg(sdk_of(place));
+    let mut command = compiler.command();
     let sources = sources(source);
     // A file at a time, so that each tells what it includes.
     let mut inputs = Vec::new();
     let mut objects = Vec::new();
-    for (index, file) in sources.iter().chain([&sdk_of(place).join("nephila.c")]).enumerate() {
+    for (index, file) in [&sdk_of(place).join("nephila.c")].into_iter().chain(&sources).enumerate() {
         let object = place.work.join(format!("{index}.o"));
-        let mut one = Command::new(&compiler.words[0]);
-        one.args(&compiler.words[1..]).args(compiler.flags()).arg("-I").arg(sdk_of(place));
-        one.arg("-c").arg(file).arg("-o").arg(&object).args(["-MMD", "-MF"]).arg(&dependencies);
+        let mut one = compiler.command();
+        one.arg("-I").arg(sdk_of(place)).arg("-c").arg(file).arg("-o").arg(&object).args(["-MMD", "-MF"]).arg(&dependencies);
         run(&mut one)?;
         inputs.extend(included(&std::fs::read_to_string(&dependencies).unwrap_or_default()));
         objects.push(object);
     }
-    command.args(compiler.link_flags()).args(&objects).arg("-o").arg(&module);
+    command.args(compiler.kind.link_flags()).args(&objects).arg("-o").arg(&module);
     run(&mut command)?;
     sdk::write(place.out, &component::encode(&module)?)?;
     Ok(Made { inputs })
@@ -76,25 +67,10 @@ pub(crate) fn is_installed(folders: &Folders) -> bool {
 }
 
 impl Compiler {
-    /// The SDK's README says what each is for.
-    fn flags(&self) -> Vec<&'static str> {
-        let mut flags = vec!["-Os", "-Wall", "-Wextra", "-fsanitize=null,bounds,return,unreachable", "-fno-sanitize-recover=all"];
-        match self.kind {
-            Kind::Clang => flags.push("--target=wasm32-wasi"),
-            Kind::Zig => flags.extend(["-target", "wasm32-wasi", "-DNEPHILA_REACTOR"]),
-        }
-        flags
-    }
-
-    fn link_flags(&self) -> &'static [&'static str] {
-        match self.kind {
-            // A stack of 128 KiB below all data, so that one that is used up traps. The SDK runs constructors itself.
-            Kind::Clang => {
-                &["-nostartfiles", "-Wl,--no-entry", "-Wl,--stack-first", "-Wl,-z,stack-size=131072", "-Wl,--strip-debug"]
-            }
-            // Zig puts the stack first by itself, and knows no module without a start function.
-            Kind::Zig => &["-mexec-model=reactor", "-Wl,-z,stack-size=131072"],
-        }
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).args(self.kind.flags());
+        command
     }
 }
 
@@ -158,8 +134,8 @@ fn works(compiler: &Compiler, work: &Path) -> bool {
     if std::fs::write(&file, "#include <stdio.h>\nint probe(void) { return puts(\"\"); }\n").is_err() {
         return false;
     }
-    let mut command = Command::new(&compiler.words[0]);
-    command.args(&compiler.words[1..]).args(compiler.flags()).arg("-fno-sanitize=all").args(compiler.link_flags());
+    let mut command = compiler.command();
+    command.arg("-fno-sanitize=all").args(compiler.kind.link_flags());
     output_if_it_works(command.arg(&file).arg("-o").arg(work.join("probe.wasm"))).is_some()
 }
 

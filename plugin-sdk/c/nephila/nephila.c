@@ -851,8 +851,8 @@ static void put_number(writer *out, double number) {
     }
 }
 
-/// How many arrays and objects may be within each other.
-#define DEEP 100
+/// How many arrays and objects may be within each other: as many as the host takes, so that every item can be read.
+#define DEEP 127
 
 static void put_value(writer *out, const nephila_json *value, int depth) {
     if (value == NULL || depth > DEEP) {
@@ -996,7 +996,8 @@ static const char *read_string(reader *in) {
                 in->at += pair ? 6 : 0;
                 character = pair ? 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
             }
-            to = put_character(to, character);
+            // A text of C would end at a NUL, and what is behind it be lost.
+            to = put_character(to, character == 0 ? 0xfffd : character);
         } else if (simple != NULL) {
             *to++ = TO[simple - FROM];
             in->at += 2;
@@ -1588,6 +1589,21 @@ void nephila_store_set_json(const char *store, const char *key, const nephila_js
     nephila_store_set(store, key, "application/json", (nephila_bytes){(const uint8_t *)text, strlen(text)});
 }
 
+nephila_json *nephila_store_get_auto_saved(const char *store, const char *key) {
+    wit_string place, name = to_wit(key);
+    wit_error err;
+    wit_option value;
+    if (!went_well(nephila_crawler_key_value_get_auto_saved(maybe(store, &place), &name, &value, &err), &err)) {
+        return NULL;
+    }
+    return value.is_some ? read_json(nephila_format("the auto-saved value `%s`", key), text_of(value.val)) : NULL;
+}
+
+void nephila_store_set_auto_saved(const char *store, const char *key, const nephila_json *value) {
+    wit_string place, name = to_wit(key), text = to_wit(nephila_json_write(value));
+    DO(nephila_crawler_key_value_set_auto_saved(maybe(store, &place), &name, &text, &err));
+}
+
 // ---------------------------------------------------------------------------------------------------------------------------------
 // State
 
@@ -1736,6 +1752,30 @@ void nephila_session_good(void) { SAY(nephila_crawler_session_good(&err)); }
 void nephila_session_bad(void) { SAY(nephila_crawler_session_bad(&err)); }
 void nephila_session_retire(void) { SAY(nephila_crawler_session_retire(&err)); }
 
+const char *nephila_session_add_one(nephila_new_session session) {
+    size_t others = 0;
+    while (session.cookies_of != NULL && session.cookies_of[others].lines != NULL) {
+        others++;
+    }
+    nephila_crawler_session_list_url_cookies_t cookies = {array_of(others + 1, sizeof *cookies.ptr), 0};
+    if (session.cookies != NULL) {
+        cookies.ptr[cookies.len++] = (nephila_crawler_session_url_cookies_t){to_option(NULL), to_list_up_to_null(session.cookies)};
+    }
+    for (size_t i = 0; i < others; i++) {
+        nephila_url_cookies of = session.cookies_of[i];
+        cookies.ptr[cookies.len++] = (nephila_crawler_session_url_cookies_t){to_option(of.url), to_list_up_to_null(of.lines)};
+    }
+    nephila_crawler_session_addition_t addition = {
+        .id = to_option(session.id),
+        .user_data = to_wit(session.data == NULL ? "{}" : nephila_json_write(session.data)),
+        .cookies = cookies,
+        .extra_json = to_option(session.extra == NULL ? NULL : nephila_json_write(session.extra)),
+    };
+    wit_string id;
+    DO(nephila_crawler_session_add(&addition, &id, &err));
+    return now.kept == NULL ? text_of(id) : NULL;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Entry points. A macro of nephila.h exports a function that calls `nephila_run_…` here, with the author's own. That one is set aside,
 // and the bindings call back what they believe to be the export.
@@ -1748,6 +1788,7 @@ static union {
     nephila_texts (*subscriptions)(void);
     nephila_result (*event)(const nephila_event *);
     nephila_json *(*session)(void);
+    nephila_verdict (*item)(const nephila_item *);
 } author;
 
 static void end_page(nephila_call *call) {
@@ -1867,6 +1908,50 @@ bool exports_nephila_crawler_sessions_create(exports_nephila_crawler_sessions_ne
     nephila_json *data = author.session();
     ret->user_data = to_wit(data == NULL ? "{}" : nephila_json_write(data));
     ret->extra_json = to_option(NULL);
+    return ends_well(NULL, err);
+}
+
+nephila_verdict nephila_keep(void) { return (nephila_verdict){EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_KEEP, NULL}; }
+
+nephila_verdict nephila_change(const nephila_json *item) {
+    return (nephila_verdict){EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_CHANGE, nephila_json_write(item)};
+}
+
+nephila_verdict nephila_drop(const char *reason) {
+    return (nephila_verdict){EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_DROP, reason};
+}
+
+nephila_verdict nephila_reject(const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    nephila_verdict verdict = {EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_REJECT, format_of(format, values)};
+    va_end(values);
+    return verdict;
+}
+
+void *nephila_run_item(int32_t has_dataset, uint8_t *dataset, size_t dataset_length, uint8_t *json, size_t json_length, int32_t has_url,
+                       uint8_t *url, size_t url_length, int32_t has_extra, uint8_t *extra, size_t extra_length,
+                       nephila_verdict (*item)(const nephila_item *)) {
+    begin();
+    author.item = item;
+    return __wasm_export_exports_nephila_crawler_pipeline_process_item(has_dataset, dataset, dataset_length, json, json_length, has_url,
+                                                                       url, url_length, has_extra, extra, extra_length);
+}
+
+bool exports_nephila_crawler_pipeline_process_item(exports_nephila_crawler_pipeline_item_t *raw,
+                                                   exports_nephila_crawler_pipeline_verdict_t *ret,
+                                                   exports_nephila_crawler_pipeline_error_t *err) {
+    nephila_item item = {
+        .dataset = option_of(raw->dataset),
+        .json = read_json("the item", text_of(raw->json)),
+        .text = text_of(raw->json),
+        .url = option_of(raw->url),
+        .extra_json = option_of(raw->extra_json),
+    };
+    nephila_verdict verdict = author.item(&item);
+    ret->tag = verdict.kind;
+    // The texts of all kinds are in one place.
+    ret->val.change = to_wit(verdict.text);
     return ends_well(NULL, err);
 }
 

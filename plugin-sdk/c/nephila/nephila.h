@@ -22,11 +22,12 @@
 ///
 /// Four rules make plugins short:
 ///
-/// 1. Entry points are what you write. NEPHILA_HANDLER, NEPHILA_MANIFEST, NEPHILA_FAILURE, NEPHILA_FINISH, NEPHILA_LISTENER and
-///    NEPHILA_SESSIONS each export one; what is not there, the host never calls. Each at most once per plugin.
+/// 1. Entry points are what you write. NEPHILA_HANDLER, NEPHILA_MANIFEST, NEPHILA_FAILURE, NEPHILA_FINISH, NEPHILA_LISTENER,
+///    NEPHILA_SESSIONS and NEPHILA_PIPELINE each export one; what is not there, the host never calls. Each at most once per plugin.
 /// 2. Nothing is freed. What the functions below give lives until the call is over, then all of it is gone at once. Do not keep such a
-///    pointer in a static variable: each page gets a sandbox of its own anyway, and only the listener's lives on. What the listener
-///    remembers belongs in static variables or in memory of `malloc`; what the plugin remembers, in the state.
+///    pointer in a static variable: each page gets a sandbox of its own anyway, and only the listener's lives on, and a pipeline's for the
+///    items of one page. What those two remember belongs in static variables or in memory of `malloc`; what the plugin remembers, in the
+///    state.
 /// 3. Errors are kept. When a call into the host fails, its error is kept, functions that give something give "nothing" (NULL, 0, an
 ///    empty list), the functions that would still do something do nothing more, and the handler ends with that error, whatever it
 ///    returns. `nephila_failed` tells, to leave early; `nephila_catch` takes the error away, to go on.
@@ -547,6 +548,20 @@ void nephila_store_remove(const char *store, const char *key);
 nephila_json *nephila_store_get_json(const char *store, const char *key);
 void nephila_store_set_json(const char *store, const char *key, const nephila_json *value);
 
+/// Reads an auto-saved value (Crawlee: `get_auto_saved_value`): one that all handlers share and change as safely as the state below, and that
+/// the host shows as a record of the store, under the same key, now and then and at the end. Its first value is the record that the store has
+/// under the key; NULL if there is none.
+///
+///     nephila_json *books = nephila_store_get_auto_saved(NULL, "books-by-price");
+///     if (books == NULL) {
+///         books = nephila_json_object();
+///     }
+///     nephila_put_integer(books, "under 20", nephila_as_integer(nephila_get(books, "under 20"), 0) + 1);
+///     nephila_store_set_auto_saved(NULL, "books-by-price", books);
+nephila_json *nephila_store_get_auto_saved(const char *store, const char *key);
+/// Writes an auto-saved value. Without a read it never conflicts.
+void nephila_store_set_auto_saved(const char *store, const char *key, const nephila_json *value);
+
 // ---------------------------------------------------------------------------------------------------------------------------------
 // What all handlers share: a map of keys to JSON values. If anything that a call read has changed by the time it commits, the host runs
 // the handler again on the same page. Writes without a read never conflict.
@@ -646,6 +661,37 @@ void nephila_session_bad(void);
 /// It is not to be used again. Final.
 void nephila_session_retire(void);
 
+/// Cookies, and the URL that they are of.
+typedef struct {
+    /// Absolute, or resolved against the page in hand; NULL for the page's own.
+    const char *url;
+    /// `Set-Cookie` fields, as if the URL had answered with them. What it may not set is passed over.
+    const char *const *lines;
+} nephila_url_cookies;
+
+/// A session that is added to the pool. What is left out is its default.
+typedef struct {
+    /// 1 to 128 bytes without control characters. Without it, one is made up.
+    const char *id;
+    /// What it keeps with it: a JSON object of at most 64 KiB. Without it, an empty one.
+    const nephila_json *data;
+    /// `Set-Cookie` fields, as if the page in hand had come with them: `NEPHILA_LIST("token=1; Path=/")`.
+    const char *const *cookies;
+    /// Those of other URLs, up to one without lines: `(const nephila_url_cookies[]){{"https://…/", NEPHILA_LIST("token=1")}, {0}}`.
+    const nephila_url_cookies *cookies_of;
+    /// A JSON object, for fields that later hosts know.
+    const nephila_json *extra;
+} nephila_new_session;
+
+/// Adds a session to the crawl's pool (Crawlee: `SessionPool.add_session`), for example one that a login page has given its cookies, and says
+/// its id (NULL after an error): `nephila_enqueue(.url = "/orders", .session_id = nephila_session_add(.id = "account-7", .data = account))`.
+///
+/// Unlike the rest of what is said of sessions it is an effect: the session is there when the call is committed, and not if the call fails. It
+/// works in every entry point of a crawl but NEPHILA_PIPELINE, without a session of its own. The code `no-session-pool` where the crawl
+/// uses none, `session-exists` if the pool has, or had, one of that id. A call may add 100.
+#define nephila_session_add(...) nephila_session_add_one(NEPHILA_STRUCT_(nephila_new_session, __VA_ARGS__))
+const char *nephila_session_add_one(nephila_new_session session);
+
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Entry points
 
@@ -693,6 +739,34 @@ typedef struct {
     const char *created_at;
     const char *extra_json;
 } nephila_event;
+
+/// An item on its way to its dataset.
+typedef struct {
+    /// The dataset that it was pushed to; NULL for the crawl's own.
+    const char *dataset;
+    /// The item. It may be changed: `nephila_put_text(item->json, "shop", "ours"); return nephila_change(item->json);`.
+    nephila_json *json;
+    /// The same as it was written: an object in one line.
+    const char *text;
+    /// The URL of the page in hand, or of the request that was given up; NULL for what NEPHILA_FINISH or a listener pushed.
+    const char *url;
+    const char *extra_json;
+} nephila_item;
+
+/// What becomes of an item; made with the functions below.
+typedef struct {
+    uint8_t kind;
+    const char *text;
+} nephila_verdict;
+
+/// It passes as it is.
+nephila_verdict nephila_keep(void);
+/// It passes as this one, which must be a JSON object.
+nephila_verdict nephila_change(const nephila_json *item);
+/// It is left out, and counted under this reason: a word or two, at most 64 bytes, since statistics group by it.
+nephila_verdict nephila_drop(const char *reason);
+/// The page that pushed it fails for good, with the code `item-rejected` and this sentence; nothing of it is kept.
+nephila_verdict nephila_reject(const char *format, ...) NEPHILA_FORMAT_(1, 2);
 
 /// Says what the plugin is: `NEPHILA_MANIFEST(.name = "books", .version = "1.0.0", .description = "Collects books.")`.
 #define NEPHILA_MANIFEST(...)                                                                                                        \
@@ -772,6 +846,26 @@ typedef struct {
     NEPHILA_END_(SESSIONS_CREATE, session)                                                                                           \
     static nephila_json *nephila_author_session(void)
 
+/// Looks at each item on its way to its dataset (Scrapy: `process_item`), those of the plugin's own crawls and of those that are started with it
+/// (`nephila run OTHER --pipeline SHOP`): `NEPHILA_PIPELINE(item) { …; return nephila_keep(); }`, where `item` is a `const nephila_item *`. It
+/// needs no NEPHILA_HANDLER beside it.
+///
+/// It is called after the handler has ended well, and before anything is committed. It may read what a handler may, but for the page and the
+/// session, keep state and write to the log; everything else that has an effect is refused with the code `not-in-pipeline`, but for
+/// `nephila_stop` and `nephila_status_message`. The items of one page are seen by one instance, in order, and its static variables live on
+/// between them. To fail, and the page with it: `nephila_fail(nephila_retry("busy", "…")); return nephila_keep();`.
+#define NEPHILA_PIPELINE(item)                                                                                                       \
+    NEPHILA_TYPE_PIPELINE;                                                                                                           \
+    static nephila_verdict nephila_author_item(const nephila_item *item);                                                            \
+    NEPHILA_EXPORT_(PIPELINE_PROCESS_ITEM) void *nephila_export_item(                                                                \
+        int32_t has_dataset_, uint8_t *dataset_, size_t dataset_length_, uint8_t *json_, size_t json_length_, int32_t has_url_,      \
+        uint8_t *url_, size_t url_length_, int32_t has_extra_, uint8_t *extra_, size_t extra_length_) {                              \
+        return nephila_run_item(has_dataset_, dataset_, dataset_length_, json_, json_length_, has_url_, url_, url_length_, has_extra_,\
+                                extra_, extra_length_, nephila_author_item);                                                         \
+    }                                                                                                                                \
+    NEPHILA_END_(PIPELINE_PROCESS_ITEM, item)                                                                                        \
+    static nephila_verdict nephila_author_item(const nephila_item *item)
+
 // What the macros above are made of.
 #define NEPHILA_EXPORT_(function) NEPHILA_C_ __attribute__((export_name(NEPHILA_NAME_##function)))
 #define NEPHILA_END_(function, name)                                                                                                 \
@@ -790,6 +884,9 @@ void *nephila_run_event(uint8_t *id, size_t id_length, uint8_t *name, size_t nam
                         uint8_t *at, size_t at_length, int32_t has_extra, uint8_t *extra, size_t extra_length,
                         nephila_result (*author)(const nephila_event *));
 void *nephila_run_session(nephila_json *(*author)(void));
+void *nephila_run_item(int32_t has_dataset, uint8_t *dataset, size_t dataset_length, uint8_t *json, size_t json_length, int32_t has_url,
+                       uint8_t *url, size_t url_length, int32_t has_extra, uint8_t *extra, size_t extra_length,
+                       nephila_verdict (*author)(const nephila_item *));
 void nephila_end_call(void);
 
 #ifdef __cplusplus

@@ -64,6 +64,12 @@ extern void __wasm_import_nephila_crawler_key_value_set(int32_t, uint8_t *, size
 __attribute__((__import_module__("nephila:crawler/key-value@0.1.0"), __import_name__("remove")))
 extern void __wasm_import_nephila_crawler_key_value_remove(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
 
+__attribute__((__import_module__("nephila:crawler/key-value@0.1.0"), __import_name__("get-auto-saved")))
+extern void __wasm_import_nephila_crawler_key_value_get_auto_saved(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("nephila:crawler/key-value@0.1.0"), __import_name__("set-auto-saved")))
+extern void __wasm_import_nephila_crawler_key_value_set_auto_saved(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
+
 // Imported Functions from `nephila:crawler/state@0.1.0`
 
 __attribute__((__import_module__("nephila:crawler/state@0.1.0"), __import_name__("get")))
@@ -144,6 +150,9 @@ extern void __wasm_import_nephila_crawler_session_bad(uint8_t *);
 
 __attribute__((__import_module__("nephila:crawler/session@0.1.0"), __import_name__("retire")))
 extern void __wasm_import_nephila_crawler_session_retire(uint8_t *);
+
+__attribute__((__import_module__("nephila:crawler/session@0.1.0"), __import_name__("add")))
+extern void __wasm_import_nephila_crawler_session_add(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *, size_t, int32_t, uint8_t *, size_t, uint8_t *);
 
 // Exported Functions from `nephila:crawler/handler@0.1.0`
 
@@ -310,6 +319,49 @@ void __wasm_export_exports_nephila_crawler_sessions_create_post_return(uint8_t *
         case 1: {
           if ((*((size_t*) (arg0 + (5*sizeof(void*))))) > 0) {
             free(*((uint8_t **) (arg0 + (4*sizeof(void*)))));
+          }
+          break;
+        }
+      }
+      break;
+    }
+    case 1: {
+      if ((*((size_t*) (arg0 + (2*sizeof(void*))))) > 0) {
+        free(*((uint8_t **) (arg0 + sizeof(void*))));
+      }
+      if ((*((size_t*) (arg0 + (4*sizeof(void*))))) > 0) {
+        free(*((uint8_t **) (arg0 + (3*sizeof(void*)))));
+      }
+      break;
+    }
+  }
+}
+
+// Exported Functions from `nephila:crawler/pipeline@0.1.0`
+
+__attribute__((__weak__, __export_name__("cabi_post_nephila:crawler/pipeline@0.1.0#process-item")))
+void __wasm_export_exports_nephila_crawler_pipeline_process_item_post_return(uint8_t * arg0) {
+  switch ((int32_t) (int32_t) *((uint8_t*) (arg0 + 0))) {
+    case 0: {
+      switch ((int32_t) (int32_t) *((uint8_t*) (arg0 + sizeof(void*)))) {
+        case 0: {
+          break;
+        }
+        case 1: {
+          if ((*((size_t*) (arg0 + (3*sizeof(void*))))) > 0) {
+            free(*((uint8_t **) (arg0 + (2*sizeof(void*)))));
+          }
+          break;
+        }
+        case 2: {
+          if ((*((size_t*) (arg0 + (3*sizeof(void*))))) > 0) {
+            free(*((uint8_t **) (arg0 + (2*sizeof(void*)))));
+          }
+          break;
+        }
+        case 3: {
+          if ((*((size_t*) (arg0 + (3*sizeof(void*))))) > 0) {
+            free(*((uint8_t **) (arg0 + (2*sizeof(void*)))));
           }
           break;
         }
@@ -789,6 +841,14 @@ void nephila_crawler_key_value_result_void_error_free(nephila_crawler_key_value_
   }
 }
 
+void nephila_crawler_key_value_result_option_string_error_free(nephila_crawler_key_value_result_option_string_error_t *ptr) {
+  if (!ptr->is_err) {
+    nephila_wit_option_string_free(&ptr->val.ok);
+  } else {
+    nephila_crawler_key_value_error_free(&ptr->val.err);
+  }
+}
+
 void nephila_crawler_state_error_free(nephila_crawler_state_error_t *ptr) {
   nephila_crawler_types_error_free(ptr);
 }
@@ -838,6 +898,29 @@ void nephila_crawler_session_cookie_free(nephila_crawler_session_cookie_t *ptr) 
   nephila_wit_string_free(&ptr->path);
   nephila_wit_option_string_free(&ptr->expires);
   nephila_wit_option_string_free(&ptr->same_site);
+  nephila_wit_option_string_free(&ptr->extra_json);
+}
+
+void nephila_crawler_session_url_cookies_free(nephila_crawler_session_url_cookies_t *ptr) {
+  nephila_wit_option_string_free(&ptr->url);
+  nephila_wit_list_string_free(&ptr->set_cookie_lines);
+}
+
+void nephila_crawler_session_list_url_cookies_free(nephila_crawler_session_list_url_cookies_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    nephila_crawler_session_url_cookies_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      nephila_crawler_session_url_cookies_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void nephila_crawler_session_addition_free(nephila_crawler_session_addition_t *ptr) {
+  nephila_wit_option_string_free(&ptr->id);
+  nephila_wit_string_free(&ptr->user_data);
+  nephila_crawler_session_list_url_cookies_free(&ptr->cookies);
   nephila_wit_option_string_free(&ptr->extra_json);
 }
 
@@ -970,6 +1053,42 @@ void exports_nephila_crawler_sessions_result_new_session_error_free(exports_neph
     exports_nephila_crawler_sessions_new_session_free(&ptr->val.ok);
   } else {
     exports_nephila_crawler_sessions_error_free(&ptr->val.err);
+  }
+}
+
+void exports_nephila_crawler_pipeline_error_free(exports_nephila_crawler_pipeline_error_t *ptr) {
+  nephila_crawler_types_error_free(ptr);
+}
+
+void exports_nephila_crawler_pipeline_item_free(exports_nephila_crawler_pipeline_item_t *ptr) {
+  nephila_wit_option_string_free(&ptr->dataset);
+  nephila_wit_string_free(&ptr->json);
+  nephila_wit_option_string_free(&ptr->url);
+  nephila_wit_option_string_free(&ptr->extra_json);
+}
+
+void exports_nephila_crawler_pipeline_verdict_free(exports_nephila_crawler_pipeline_verdict_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 1: {
+      nephila_wit_string_free(&ptr->val.change);
+      break;
+    }
+    case 2: {
+      nephila_wit_string_free(&ptr->val.drop);
+      break;
+    }
+    case 3: {
+      nephila_wit_string_free(&ptr->val.reject);
+      break;
+    }
+  }
+}
+
+void exports_nephila_crawler_pipeline_result_verdict_error_free(exports_nephila_crawler_pipeline_result_verdict_error_t *ptr) {
+  if (!ptr->is_err) {
+    exports_nephila_crawler_pipeline_verdict_free(&ptr->val.ok);
+  } else {
+    exports_nephila_crawler_pipeline_error_free(&ptr->val.err);
   }
 }
 
@@ -1983,6 +2102,139 @@ bool nephila_crawler_key_value_remove(nephila_wit_string_t *maybe_store, nephila
   }
 }
 
+bool nephila_crawler_key_value_get_auto_saved(nephila_wit_string_t *maybe_store, nephila_wit_string_t *key, nephila_wit_option_string_t *ret, nephila_crawler_key_value_error_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(6*sizeof(void*))];
+  nephila_wit_option_string_t store;
+  store.is_some = maybe_store != NULL;if (maybe_store) {
+    store.val = *maybe_store;
+  }
+  int32_t option;
+  uint8_t * option1;
+  size_t option2;
+  if ((store).is_some) {
+    const nephila_wit_string_t *payload0 = &(store).val;
+    option = 1;
+    option1 = (uint8_t *) (*payload0).ptr;
+    option2 = (*payload0).len;
+  } else {
+    option = 0;
+    option1 = 0;
+    option2 = 0;
+  }
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_nephila_crawler_key_value_get_auto_saved(option, option1, option2, (uint8_t *) (*key).ptr, (*key).len, ptr);
+  nephila_crawler_key_value_result_option_string_error_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      nephila_wit_option_string_t option3;
+      switch ((int32_t) *((uint8_t*) (ptr + sizeof(void*)))) {
+        case 0: {
+          option3.is_some = false;
+          break;
+        }
+        case 1: {
+          option3.is_some = true;
+          option3.val = (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+      }
+
+      result.val.ok = option3;
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      nephila_crawler_types_option_ending_t option4;
+      switch ((int32_t) *((uint8_t*) (ptr + (5*sizeof(void*))))) {
+        case 0: {
+          option4.is_some = false;
+          break;
+        }
+        case 1: {
+          option4.is_some = true;
+          option4.val = (int32_t) *((uint8_t*) (ptr + (1+5*sizeof(void*))));
+          break;
+        }
+      }
+
+      result.val.err = (nephila_crawler_types_error_t) {
+        (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) },
+        (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (3*sizeof(void*))))), (*((size_t*) (ptr + (4*sizeof(void*))))) },
+        (nephila_crawler_types_option_ending_t) option4,
+      };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+bool nephila_crawler_key_value_set_auto_saved(nephila_wit_string_t *maybe_store, nephila_wit_string_t *key, nephila_wit_string_t *value, nephila_crawler_key_value_error_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(6*sizeof(void*))];
+  nephila_wit_option_string_t store;
+  store.is_some = maybe_store != NULL;if (maybe_store) {
+    store.val = *maybe_store;
+  }
+  int32_t option;
+  uint8_t * option1;
+  size_t option2;
+  if ((store).is_some) {
+    const nephila_wit_string_t *payload0 = &(store).val;
+    option = 1;
+    option1 = (uint8_t *) (*payload0).ptr;
+    option2 = (*payload0).len;
+  } else {
+    option = 0;
+    option1 = 0;
+    option2 = 0;
+  }
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_nephila_crawler_key_value_set_auto_saved(option, option1, option2, (uint8_t *) (*key).ptr, (*key).len, (uint8_t *) (*value).ptr, (*value).len, ptr);
+  nephila_crawler_key_value_result_void_error_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      nephila_crawler_types_option_ending_t option3;
+      switch ((int32_t) *((uint8_t*) (ptr + (5*sizeof(void*))))) {
+        case 0: {
+          option3.is_some = false;
+          break;
+        }
+        case 1: {
+          option3.is_some = true;
+          option3.val = (int32_t) *((uint8_t*) (ptr + (1+5*sizeof(void*))));
+          break;
+        }
+      }
+
+      result.val.err = (nephila_crawler_types_error_t) {
+        (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) },
+        (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (3*sizeof(void*))))), (*((size_t*) (ptr + (4*sizeof(void*))))) },
+        (nephila_crawler_types_option_ending_t) option3,
+      };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
 bool nephila_crawler_state_get(nephila_wit_string_t *key, nephila_wit_option_string_t *ret, nephila_crawler_state_error_t *err) {
   __attribute__((__aligned__(sizeof(void*))))
   uint8_t ret_area[(6*sizeof(void*))];
@@ -2854,6 +3106,76 @@ bool nephila_crawler_session_retire(nephila_crawler_session_error_t *err) {
   }
 }
 
+bool nephila_crawler_session_add(nephila_crawler_session_addition_t *session, nephila_wit_string_t *ret, nephila_crawler_session_error_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(6*sizeof(void*))];
+  int32_t option;
+  uint8_t * option1;
+  size_t option2;
+  if (((*session).id).is_some) {
+    const nephila_wit_string_t *payload0 = &((*session).id).val;
+    option = 1;
+    option1 = (uint8_t *) (*payload0).ptr;
+    option2 = (*payload0).len;
+  } else {
+    option = 0;
+    option1 = 0;
+    option2 = 0;
+  }
+  int32_t option7;
+  uint8_t * option8;
+  size_t option9;
+  if (((*session).extra_json).is_some) {
+    const nephila_wit_string_t *payload6 = &((*session).extra_json).val;
+    option7 = 1;
+    option8 = (uint8_t *) (*payload6).ptr;
+    option9 = (*payload6).len;
+  } else {
+    option7 = 0;
+    option8 = 0;
+    option9 = 0;
+  }
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_nephila_crawler_session_add(option, option1, option2, (uint8_t *) ((*session).user_data).ptr, ((*session).user_data).len, (uint8_t *) ((*session).cookies).ptr, ((*session).cookies).len, option7, option8, option9, ptr);
+  nephila_crawler_session_result_string_error_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      result.val.ok = (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) };
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      nephila_crawler_types_option_ending_t option10;
+      switch ((int32_t) *((uint8_t*) (ptr + (5*sizeof(void*))))) {
+        case 0: {
+          option10.is_some = false;
+          break;
+        }
+        case 1: {
+          option10.is_some = true;
+          option10.val = (int32_t) *((uint8_t*) (ptr + (1+5*sizeof(void*))));
+          break;
+        }
+      }
+
+      result.val.err = (nephila_crawler_types_error_t) {
+        (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) },
+        (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (3*sizeof(void*))))), (*((size_t*) (ptr + (4*sizeof(void*))))) },
+        (nephila_crawler_types_option_ending_t) option10,
+      };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
 __attribute__((__export_name__("nephila:crawler/handler@0.1.0#handle")))
 uint8_t * __wasm_export_exports_nephila_crawler_handler_handle(int32_t arg) {
   exports_nephila_crawler_handler_result_void_error_t ret;
@@ -3076,6 +3398,107 @@ uint8_t * __wasm_export_exports_nephila_crawler_sessions_create(void) {
       *((uint8_t **)(ptr + (4*sizeof(void*)))) = (uint8_t *) (*payload1).ptr;
     } else {
       *((int8_t*)(ptr + (3*sizeof(void*)))) = 0;
+    }
+  }
+  return ptr;
+}
+
+__attribute__((__export_name__("nephila:crawler/pipeline@0.1.0#process-item")))
+uint8_t * __wasm_export_exports_nephila_crawler_pipeline_process_item(int32_t arg, uint8_t * arg0, size_t arg1, uint8_t * arg2, size_t arg3, int32_t arg4, uint8_t * arg5, size_t arg6, int32_t arg7, uint8_t * arg8, size_t arg9) {
+  nephila_wit_option_string_t option;
+  switch (arg) {
+    case 0: {
+      option.is_some = false;
+      break;
+    }
+    case 1: {
+      option.is_some = true;
+      option.val = (nephila_wit_string_t) { (uint8_t*)(arg0), (arg1) };
+      break;
+    }
+  }
+  nephila_wit_option_string_t option10;
+  switch (arg4) {
+    case 0: {
+      option10.is_some = false;
+      break;
+    }
+    case 1: {
+      option10.is_some = true;
+      option10.val = (nephila_wit_string_t) { (uint8_t*)(arg5), (arg6) };
+      break;
+    }
+  }
+  nephila_wit_option_string_t option11;
+  switch (arg7) {
+    case 0: {
+      option11.is_some = false;
+      break;
+    }
+    case 1: {
+      option11.is_some = true;
+      option11.val = (nephila_wit_string_t) { (uint8_t*)(arg8), (arg9) };
+      break;
+    }
+  }
+  exports_nephila_crawler_pipeline_item_t arg12 = (exports_nephila_crawler_pipeline_item_t) {
+    (nephila_wit_option_string_t) option,
+    (nephila_wit_string_t) (nephila_wit_string_t) { (uint8_t*)(arg2), (arg3) },
+    (nephila_wit_option_string_t) option10,
+    (nephila_wit_option_string_t) option11,
+  };
+  exports_nephila_crawler_pipeline_result_verdict_error_t ret;
+  exports_nephila_crawler_pipeline_verdict_t ok;
+  exports_nephila_crawler_pipeline_error_t err;
+  ret.is_err = !exports_nephila_crawler_pipeline_process_item(&arg12, &ok, &err);
+  if (ret.is_err) {
+    ret.val.err = err;
+  }
+  if (!ret.is_err) {
+    ret.val.ok = ok;
+  }
+  uint8_t *ptr = (uint8_t *) &RET_AREA;
+  if ((ret).is_err) {
+    const exports_nephila_crawler_pipeline_error_t *payload17 = &(ret).val.err;*((int8_t*)(ptr + 0)) = 1;
+    *((size_t*)(ptr + (2*sizeof(void*)))) = ((*payload17).code).len;
+    *((uint8_t **)(ptr + sizeof(void*))) = (uint8_t *) ((*payload17).code).ptr;
+    *((size_t*)(ptr + (4*sizeof(void*)))) = ((*payload17).message).len;
+    *((uint8_t **)(ptr + (3*sizeof(void*)))) = (uint8_t *) ((*payload17).message).ptr;
+    if (((*payload17).ending).is_some) {
+      const nephila_crawler_types_ending_t *payload19 = &((*payload17).ending).val;
+      *((int8_t*)(ptr + (5*sizeof(void*)))) = 1;
+      *((int8_t*)(ptr + (1+5*sizeof(void*)))) = (int32_t) *payload19;
+    } else {
+      *((int8_t*)(ptr + (5*sizeof(void*)))) = 0;
+    }
+  } else {
+    const exports_nephila_crawler_pipeline_verdict_t *payload = &(ret).val.ok;*((int8_t*)(ptr + 0)) = 0;
+    switch ((int32_t) (*payload).tag) {
+      case 0: {
+        *((int8_t*)(ptr + sizeof(void*))) = 0;
+        break;
+      }
+      case 1: {
+        const nephila_wit_string_t *payload14 = &(*payload).val.change;
+        *((int8_t*)(ptr + sizeof(void*))) = 1;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload14).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload14).ptr;
+        break;
+      }
+      case 2: {
+        const nephila_wit_string_t *payload15 = &(*payload).val.drop;
+        *((int8_t*)(ptr + sizeof(void*))) = 2;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload15).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload15).ptr;
+        break;
+      }
+      case 3: {
+        const nephila_wit_string_t *payload16 = &(*payload).val.reject;
+        *((int8_t*)(ptr + sizeof(void*))) = 3;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload16).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload16).ptr;
+        break;
+      }
     }
   }
   return ptr;

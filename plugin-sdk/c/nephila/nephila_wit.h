@@ -580,6 +580,14 @@ typedef struct {
   } val;
 } nephila_crawler_key_value_result_void_error_t;
 
+typedef struct {
+  bool is_err;
+  union {
+    nephila_wit_option_string_t ok;
+    nephila_crawler_key_value_error_t err;
+  } val;
+} nephila_crawler_key_value_result_option_string_error_t;
+
 typedef nephila_crawler_types_error_t nephila_crawler_state_error_t;
 
 typedef struct {
@@ -648,6 +656,31 @@ typedef struct nephila_crawler_session_cookie_t {
   // JSON object for fields of later versions.
   nephila_wit_option_string_t   extra_json;
 } nephila_crawler_session_cookie_t;
+
+// Cookies for a session that is added.
+typedef struct nephila_crawler_session_url_cookies_t {
+  // Whose they are: absolute, or resolved against the page in hand; by default the page's own URL.
+  nephila_wit_option_string_t   url;
+  // `Set-Cookie` header fields (their values, without the name), as if the URL had answered with them.
+  nephila_wit_list_string_t   set_cookie_lines;
+} nephila_crawler_session_url_cookies_t;
+
+typedef struct {
+  nephila_crawler_session_url_cookies_t *ptr;
+  size_t len;
+} nephila_crawler_session_list_url_cookies_t;
+
+// What a session that is added is to be.
+typedef struct nephila_crawler_session_addition_t {
+  // Its id: 1 to 128 bytes without control characters; none: one is made up.
+  nephila_wit_option_string_t   id;
+  // What it keeps with it: a JSON object of at most 64 KiB.
+  nephila_wit_string_t   user_data;
+  // The cookies that it begins with.
+  nephila_crawler_session_list_url_cookies_t   cookies;
+  // JSON object for fields of later versions.
+  nephila_wit_option_string_t   extra_json;
+} nephila_crawler_session_addition_t;
 
 typedef struct {
   bool is_err;
@@ -791,6 +824,47 @@ typedef struct {
   } val;
 } exports_nephila_crawler_sessions_result_new_session_error_t;
 
+typedef nephila_crawler_types_error_t exports_nephila_crawler_pipeline_error_t;
+
+// An item on its way.
+typedef struct exports_nephila_crawler_pipeline_item_t {
+  // The dataset that it was pushed to; none for the crawl's own.
+  nephila_wit_option_string_t   dataset;
+  // The item: a JSON object in one line.
+  nephila_wit_string_t   json;
+  // The URL of the page in hand, or of the request that was given up; none for what `finish` or a `listener` pushed.
+  nephila_wit_option_string_t   url;
+  // JSON object for fields of later versions.
+  nephila_wit_option_string_t   extra_json;
+} exports_nephila_crawler_pipeline_item_t;
+
+// What becomes of an item.
+typedef struct exports_nephila_crawler_pipeline_verdict_t {
+  uint8_t tag;
+  union {
+    nephila_wit_string_t     change;
+    nephila_wit_string_t     drop;
+    nephila_wit_string_t     reject;
+  } val;
+} exports_nephila_crawler_pipeline_verdict_t;
+
+// It passes as it is.
+#define EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_KEEP 0
+// It passes as this JSON object.
+#define EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_CHANGE 1
+// It is left out and counted under this reason: a word or two, at most 64 bytes, since statistics group by it.
+#define EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_DROP 2
+// The call that pushed it fails for good, with the code `item-rejected` and this sentence; nothing of it is kept.
+#define EXPORTS_NEPHILA_CRAWLER_PIPELINE_VERDICT_REJECT 3
+
+typedef struct {
+  bool is_err;
+  union {
+    exports_nephila_crawler_pipeline_verdict_t ok;
+    exports_nephila_crawler_pipeline_error_t err;
+  } val;
+} exports_nephila_crawler_pipeline_result_verdict_error_t;
+
 // Imported Functions from `nephila:crawler/page@0.1.0`
 // Status, headers, charset, redirects and timings.
 extern void nephila_crawler_page_method_document_meta(nephila_crawler_page_borrow_document_t self, nephila_crawler_page_page_meta_t *ret);
@@ -837,6 +911,14 @@ extern bool nephila_crawler_key_value_get(nephila_wit_string_t *maybe_store, nep
 extern bool nephila_crawler_key_value_set(nephila_wit_string_t *maybe_store, nephila_wit_string_t *key, nephila_crawler_key_value_entry_t *entry, nephila_crawler_key_value_error_t *err);
 // Removes a value; removing what is not there is no error.
 extern bool nephila_crawler_key_value_remove(nephila_wit_string_t *maybe_store, nephila_wit_string_t *key, nephila_crawler_key_value_error_t *err);
+// Reads an auto-saved value (Crawlee: `get_auto_saved_value`): JSON that all handlers of the crawler id share and change as they do
+// `state`, and that the host shows as a record of the store, under the same key, at each `persistState` and at the end. Until somebody has
+// set it, it is the record that the store has under the key (the code `bad-json` if that is not JSON); none if there is none. Sees the
+// call's own writes. A read like one of `state`: if the value has changed by the commit, the host runs the handler again.
+extern bool nephila_crawler_key_value_get_auto_saved(nephila_wit_string_t *maybe_store, nephila_wit_string_t *key, nephila_wit_option_string_t *ret, nephila_crawler_key_value_error_t *err);
+// Writes an auto-saved value (JSON, at most `max-state-value` bytes): an effect of the call. What `set` puts under the same key is
+// replaced when the value is shown next.
+extern bool nephila_crawler_key_value_set_auto_saved(nephila_wit_string_t *maybe_store, nephila_wit_string_t *key, nephila_wit_string_t *value, nephila_crawler_key_value_error_t *err);
 
 // Imported Functions from `nephila:crawler/state@0.1.0`
 // Reads a value. Sees the call's own writes.
@@ -901,6 +983,13 @@ extern bool nephila_crawler_session_good(nephila_crawler_session_error_t *err);
 extern bool nephila_crawler_session_bad(nephila_crawler_session_error_t *err);
 // It is not to be used again (Crawlee: `session.retire`).
 extern bool nephila_crawler_session_retire(nephila_crawler_session_error_t *err);
+// Adds a session to the crawl's pool (Crawlee: `SessionPool.add_session`), and says its id: for `new-request.session-id`, or for
+// whichever page is next. Its limits are those of the crawl's settings; it may be one more than the pool's size. An effect of
+// the call: it is there when the call is committed, once, and not if the call fails. Also in `finish` and `listener`.
+// 
+// The code `no-session-pool` where the crawl uses none; `session-exists` if the pool has, or had, one of that id. If another call
+// takes the id before this one is committed, this one runs again and is told so. A call may add 100.
+extern bool nephila_crawler_session_add(nephila_crawler_session_addition_t *session, nephila_wit_string_t *ret, nephila_crawler_session_error_t *err);
 
 // Exported Functions from `nephila:crawler/handler@0.1.0`
 bool exports_nephila_crawler_handler_handle(exports_nephila_crawler_handler_own_call_t call, exports_nephila_crawler_handler_error_t *err);
@@ -920,6 +1009,9 @@ bool exports_nephila_crawler_listener_on_event(exports_nephila_crawler_listener_
 
 // Exported Functions from `nephila:crawler/sessions@0.1.0`
 bool exports_nephila_crawler_sessions_create(exports_nephila_crawler_sessions_new_session_t *ret, exports_nephila_crawler_sessions_error_t *err);
+
+// Exported Functions from `nephila:crawler/pipeline@0.1.0`
+bool exports_nephila_crawler_pipeline_process_item(exports_nephila_crawler_pipeline_item_t *item, exports_nephila_crawler_pipeline_verdict_t *ret, exports_nephila_crawler_pipeline_error_t *err);
 
 // Helper Functions
 
@@ -1045,6 +1137,8 @@ void nephila_crawler_key_value_result_option_entry_error_free(nephila_crawler_ke
 
 void nephila_crawler_key_value_result_void_error_free(nephila_crawler_key_value_result_void_error_t *ptr);
 
+void nephila_crawler_key_value_result_option_string_error_free(nephila_crawler_key_value_result_option_string_error_t *ptr);
+
 void nephila_crawler_state_error_free(nephila_crawler_state_error_t *ptr);
 
 void nephila_crawler_state_result_option_string_error_free(nephila_crawler_state_result_option_string_error_t *ptr);
@@ -1060,6 +1154,12 @@ void nephila_crawler_events_result_void_error_free(nephila_crawler_events_result
 void nephila_crawler_session_error_free(nephila_crawler_session_error_t *ptr);
 
 void nephila_crawler_session_cookie_free(nephila_crawler_session_cookie_t *ptr);
+
+void nephila_crawler_session_url_cookies_free(nephila_crawler_session_url_cookies_t *ptr);
+
+void nephila_crawler_session_list_url_cookies_free(nephila_crawler_session_list_url_cookies_t *ptr);
+
+void nephila_crawler_session_addition_free(nephila_crawler_session_addition_t *ptr);
 
 void nephila_crawler_session_result_string_error_free(nephila_crawler_session_result_string_error_t *ptr);
 
@@ -1100,6 +1200,14 @@ void exports_nephila_crawler_sessions_error_free(exports_nephila_crawler_session
 void exports_nephila_crawler_sessions_new_session_free(exports_nephila_crawler_sessions_new_session_t *ptr);
 
 void exports_nephila_crawler_sessions_result_new_session_error_free(exports_nephila_crawler_sessions_result_new_session_error_t *ptr);
+
+void exports_nephila_crawler_pipeline_error_free(exports_nephila_crawler_pipeline_error_t *ptr);
+
+void exports_nephila_crawler_pipeline_item_free(exports_nephila_crawler_pipeline_item_t *ptr);
+
+void exports_nephila_crawler_pipeline_verdict_free(exports_nephila_crawler_pipeline_verdict_t *ptr);
+
+void exports_nephila_crawler_pipeline_result_verdict_error_free(exports_nephila_crawler_pipeline_result_verdict_error_t *ptr);
 
 // Sets the string `ret` to reference the input string `s` without copying it
 void nephila_wit_string_set(nephila_wit_string_t *ret, const char*s);

@@ -51,7 +51,7 @@ fn c_bindings(mut resolve: Resolve, every: WorldId) -> Result<Vec<(String, Strin
 
 fn types(resolve: &Resolve, every: WorldId) -> Result<String> {
     let mut text = String::from(
-        "// Generated from wit/ by `cargo xtask sdk-c`. DO NOT EDIT!\n\
+        "// Generated from wit/ by `cargo run --package nephila-sdk-c --example generate`. DO NOT EDIT!\n\
          //\n\
          // The pieces of a component's type, as custom sections. The assembler's `.text` at the end of each goes back to where code goes.\n\
          #ifndef NEPHILA_TYPES_H\n#define NEPHILA_TYPES_H\n",

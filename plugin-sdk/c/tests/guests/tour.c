@@ -33,6 +33,7 @@ static void text_and_json(void) {
     assert(nephila_as_integer(nephila_at(array, 0), 0) == 1 && nephila_as_number(nephila_at(array, 1), 0) == 2.5);
     assert(nephila_as_number(nephila_at(array, 2), 0) == -300 && nephila_as_bool(nephila_at(array, 3), false));
     assert(nephila_is_null(nephila_at(array, 4)) && nephila_same(nephila_as_text(nephila_at(array, 5), ""), "xé😀\n/"));
+    assert(nephila_same(nephila_as_text(nephila_json_read("\"a\\u0000b\""), ""), "a\xef\xbf\xbd""b"));
     assert(nephila_at(array, 6) == NULL && nephila_get(value, "z") == NULL && nephila_as_text(NULL, NULL) == NULL);
     assert(nephila_as_number(nephila_get(value, "n"), 0) == 12345678901234567890.0);
     nephila_put(value, "a", nephila_json_bool(false));
@@ -90,8 +91,13 @@ static nephila_result first(nephila_call *call) {
     nephila_put_integer(data, "n", 1);
     static const nephila_header HEADERS[] = {{"x-tour", "yes"}, {0}};
     static const nephila_status_range ACCEPT[] = {{200, 299}, {404, 404}, {0}};
+    static const char *const SHOP[] = {"shop=1; Path=/", NULL};
+    static const nephila_url_cookies OTHERS[] = {{"/no/such/", SHOP}, {"http://other.example/", SHOP}, {0}};
+    const char *account = nephila_session_add(.id = "account-7", .data = data, .cookies = NEPHILA_LIST("token=t; Path=/", "b=2; Path=/"), .cookies_of = OTHERS);
+    assert(nephila_same(account, "account-7") && strlen(nephila_session_add(.data = NULL)) > 0);
+    assert(nephila_session_add(.id = "account-7") == NULL && nephila_same(nephila_catch()->code, "session-exists"));
     nephila_enqueued answer = nephila_enqueue(.url = "/no/such/page", .label = "second", .user_data = data, .priority = 3, .headers = HEADERS,
-                                              .accept = ACCEPT, .max_retries = 2, .timeout_millis = 9000);
+                                              .accept = ACCEPT, .session_id = account, .max_retries = 2, .timeout_millis = 9000);
     assert(strlen(answer.unique_key) == 32 && answer.refused == NULL && !answer.already_known);
     assert(nephila_same(nephila_enqueue(.url = "ftp://a.example/").refused, "scheme"));
     nephila_link_summary summary = nephila_enqueue_links(.selector = "h3 a", .label = "third", .limit = 1, .extra = data, .exclude_globs = NEPHILA_LIST("**/never/**"));
@@ -112,6 +118,11 @@ static nephila_result first(nephila_call *call) {
     assert(nephila_store_get("files", "raw").bytes.length == 3 && nephila_same(nephila_store_get("files", "raw").content_type, "text/plain"));
     nephila_store_remove("files", "raw");
     assert(nephila_store_get("files", "raw").content_type == NULL && nephila_store_get_json("files", "raw") == NULL);
+
+    nephila_store_set_json("files", "shown", data);
+    assert(nephila_store_get_auto_saved(NULL, "saved") == NULL && nephila_as_integer(nephila_get(nephila_store_get_auto_saved("files", "shown"), "n"), 0) == 1);
+    nephila_store_set_auto_saved(NULL, "saved", data);
+    assert(nephila_as_integer(nephila_get(nephila_store_get_auto_saved(NULL, "saved"), "n"), 0) == 1);
 
     assert(nephila_as_integer(nephila_get(nephila_input(), "stars"), 0) == 5);
     assert(nephila_as_integer(nephila_setting_value("max-depth"), 0) == 9 && nephila_setting_value("no-such-setting") == NULL);
@@ -142,6 +153,11 @@ static nephila_result second(nephila_call *call) {
     assert(nephila_meta_of(call)->status == 404 && nephila_as_integer(nephila_get(nephila_user_data(call), "n"), 0) == 1);
     const nephila_request *request = nephila_request_of(call);
     assert(request->priority == 3 && request->max_retries == 2 && request->header_count == 1 && nephila_same(request->headers[0].value, "yes"));
+    assert(nephila_same(request->session_id, "account-7") && nephila_same(nephila_session_id(), "account-7"));
+    assert(nephila_as_integer(nephila_get(nephila_session_data(), "n"), 0) == 1 && nephila_session_cookies(NULL).length == 3);
+    nephila_json *saved = nephila_store_get_auto_saved(NULL, "saved");
+    nephila_put_integer(saved, "n", nephila_as_integer(nephila_get(saved, "n"), 0) + 1);
+    nephila_store_set_auto_saved(NULL, "saved", saved);
     nephila_json *item = nephila_json_object();
     nephila_put_text(item, "second", nephila_url(call));
     nephila_push(item);
@@ -187,4 +203,11 @@ NEPHILA_SESSIONS() {
     nephila_json *data = nephila_json_object();
     nephila_put_text(data, "language", "en");
     return data;
+}
+
+NEPHILA_PIPELINE(item) {
+    static int seen;
+    nephila_info("item %d of %s", ++seen, item->dataset != NULL ? item->dataset : "the crawl");
+    assert(item->url != NULL && *item->text == '{' && nephila_length(item->json) > 0 && item->extra_json == NULL);
+    return nephila_keep();
 }
