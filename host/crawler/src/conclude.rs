@@ -12,13 +12,13 @@ use crate::line::Line;
 use crate::pipelines;
 use crate::retry::{Chance, next_attempt, next_rotation};
 use crate::session_desk::{Seen, asked};
-use crate::throttling::TOO_MANY_REQUESTS;
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
     AnsweredPage, AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec,
     SessionDelta, SkipReason, StatsDelta, Step, Subject, Timestamp, Unusable, UseMark, Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage, SessionView};
+use nephila_session::TOO_MANY_REQUESTS;
 use nephila_session::UseAsk;
 use nephila_store::StoreError;
 use std::borrow::Cow;
@@ -75,6 +75,7 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
             Ok(Ok(applied)) => {
                 end_session(&mut visit, session, applied.session_ended);
                 if let Some(reason) = given_up {
+                    line.failed_kinds.learn(&reason.code);
                     line.bulletin.failed(&visit.url, &reason);
                 }
                 return Landing::Committed { applied: Box::new(applied), came_to, stop };
@@ -362,15 +363,16 @@ fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<Sessi
     stats.merge(&decision.stats);
     let mut effects = decision.effects;
     let millis = i64::try_from(visit.claimed_at.elapsed().as_millis()).unwrap_or(i64::MAX);
-    match decision.verdict {
+    match &decision.verdict {
         Verdict::Handled { .. } => {
             for counter in [Counter::FinishedMillis, Counter::LeastFinishedMillis, Counter::MostFinishedMillis] {
                 stats.add(counter, millis);
             }
         }
-        Verdict::Failed { .. } => {
+        Verdict::Failed { reason, .. } => {
             stats.add(Counter::FailedMillis, millis);
-            effects.error_snapshot = visit.answered.as_ref().map(AnsweredPage::snapshot);
+            let answered = visit.answered.as_ref().filter(|_| !line.failed_kinds.is_known(&reason.code));
+            effects.error_snapshot = answered.map(AnsweredPage::snapshot);
         }
         Verdict::Retry { .. } | Verdict::Skipped { .. } | Verdict::Moved { .. } => {
             stats.add(Counter::OtherAttemptMillis, millis);

@@ -14,6 +14,7 @@ mod conclude;
 mod control;
 #[cfg(debug_assertions)]
 mod crash_hook;
+mod failed_kinds;
 mod finish;
 mod flights;
 mod frontier;

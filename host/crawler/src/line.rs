@@ -4,6 +4,7 @@ use crate::block_pages::BlockPages;
 use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::companion::Companion;
+use crate::failed_kinds::FailedKinds;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use crate::throttling::Throttling;
@@ -34,6 +35,8 @@ pub struct Line {
     pub throttling: Throttling,
     /// Tells pages that are blocks, if they are looked for.
     pub block_pages: Option<BlockPages>,
+    /// Knows of which failures no page is copied any more.
+    pub failed_kinds: FailedKinds,
     /// Commits what comes of it.
     pub commits: Commits,
     /// How the crawl behaves.

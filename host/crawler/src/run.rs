@@ -126,6 +126,8 @@ struct Run {
     items_sender: watch::Sender<u64>,
     meter: Meter,
     finish_done: bool,
+    // Requests that the opening failed; they are among those that ended.
+    given_up: u64,
     // Requests that ended, and items of the default dataset, over all starts.
     ended: u64,
     items: u64,
@@ -174,6 +176,7 @@ impl Run {
             items_sender: items,
             meter: Meter::starting_at(started, &statistics),
             finish_done: opened.record.finish_done,
+            given_up: opened.given_up,
             ended: statistics.get(&Counter::Finished) + statistics.get(&Counter::Failed),
             items: statistics.get(&Counter::Items),
             claims: 0,
@@ -193,6 +196,7 @@ impl Run {
     }
 
     async fn until_the_end(&mut self) -> FinishReason {
+        self.look_at_opening();
         self.look_at_limits();
         if self.ending.is_none()
             && let Err(reason) = self.seed().await

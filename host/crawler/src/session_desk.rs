@@ -2,9 +2,11 @@
 //!
 //! Decision: a visit takes one use before it asks its site, and has it until its outcome is committed, redirects and waits for the site
 //! included: a use is a request, with all redirects on its site. So no session serves more requests than were reserved, and what a plugin
-//! asks for its session is committed with the page. What is written for a visit is written to its end, whatever becomes of the visit. Who waits for a session keeps its place in flight, so that a crawl claims no more than its sessions can serve.
+//! asks for its session is committed with the page. What is written for a visit is written to its end, whatever becomes of the visit. Who waits for
+//! a session keeps its place in flight, so that a crawl claims no more than its sessions can serve.
 
 mod additions;
+mod errands;
 mod held;
 mod seen;
 mod shown;
@@ -13,25 +15,19 @@ pub use held::Held;
 pub use seen::{Seen, asked};
 
 use self::additions::{Additions, Looked};
-use self::held::Freed;
-use crate::conclude::count_cost;
 use crate::line::Line;
 use crate::retry::Chance;
 use crate::session_settings::{SessionConfig, Sessions};
 use nephila_model::{
-    CrawlId, FailureCode, FailureReason, KeyValueWrite, Lease, PoolPlace, RequestSpec, SessionId, StatsDelta, Timestamp, Written,
+    CrawlId, FailureCode, FailureReason, KeyValueWrite, Lease, PoolPlace, RequestSpec, SessionId, StatsDelta, Timestamp,
 };
-use nephila_plugin::{CallFailure, NewSession};
 use nephila_session::{BlockRule, BoundError, Checkout, CheckoutError, Errand, InvalidSetting, SessionPool, SessionUse};
-use nephila_store::{PoolUser, SessionCreated, Store, StoreError};
+use nephila_store::{KEPT_SESSIONS, PoolUser, Store, StoreError};
 use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::{Notify, RwLock};
-
-/// Sessions that are over and are kept in the store to be looked at.
-const KEPT: usize = 1_000;
 
 /// Sessions that the end of a crawl takes away at most; more wait for the next one.
 const PURGED: usize = 10_000;
@@ -158,7 +154,7 @@ impl SessionDesk {
             return Ok(None);
         }
         let now = Timestamp::now();
-        let opened = store.open_pool(crawl, &config.place, now).await?;
+        let opened = store.open_pool(crawl, lease, &config.place, now, config.max_pool_size).await?;
         let pool = SessionPool::new(opened.id, config.pool(rules), opened.sessions, fastrand::Rng::new(), now);
         let failed = |error: InvalidSetting| StoreError::Engine { action: "open the session pool", cause: error.to_string() };
         let pool = pool.map_err(failed)?;
@@ -271,7 +267,7 @@ impl SessionDesk {
         if let Err(error) = self.store.return_uses(self.user, &unused).await {
             tracing::warn!(%error, "uses of sessions that were not begun could not be given back; they count as used");
         }
-        if let Err(error) = self.store.purge_sessions(self.user, Timestamp::now(), KEPT, PURGED).await {
+        if let Err(error) = self.store.purge_sessions(self.user, Timestamp::now(), KEPT_SESSIONS, PURGED).await {
             tracing::warn!(%error, "sessions that are over could not be taken away; they only take room");
         }
     }
@@ -312,72 +308,6 @@ impl SessionDesk {
             tracing::warn!(reason = %reason.message, "no new session could be made; those that are there serve as far as they last");
         }
     }
-
-    // `None`: others were quicker.
-    async fn run(&self, line: &Line, errand: Errand, stats: &mut StatsDelta) -> Result<Option<Held>, NoSession> {
-        // Others may wait for the session that has come, or for the place of one that has not, dropped on the way or not.
-        let _told = Freed(Arc::clone(&self.freed));
-        match errand {
-            Errand::Create(mut creation) => {
-                if let Some(new) = self.made_by_plugin(line, stats).await? {
-                    creation.record_mut().user_data = Written::first(new.user_data);
-                }
-                self.write(|store, user| async move {
-                    match store.create_session(user, creation.record(), creation.uses()).await? {
-                        SessionCreated::Made(range) => Ok(creation.made(range, Timestamp::now())),
-                        SessionCreated::NameTaken => match creation.name_taken() {
-                            Ok(()) => Ok(None),
-                            Err(error) => {
-                                let (reason, chance) = not_made(error.to_string(), Chance::Permanent);
-                                Err(NoSession::Failed(reason, chance))
-                            }
-                        },
-                    }
-                })
-                .await
-            }
-            Errand::Reserve(reservation) => {
-                self.write(|store, user| async move {
-                    let range = store.reserve_uses(user, reservation.id(), reservation.uses()).await?;
-                    Ok(reservation.granted(range, Timestamp::now()))
-                })
-                .await
-            }
-        }
-    }
-
-    // In its turn among all calls of the plugin, and not beside a suspect. No session is held meanwhile, so that nobody waits for us.
-    async fn made_by_plugin(&self, line: &Line, stats: &mut StatsDelta) -> Result<Option<NewSession>, NoSession> {
-        let plugin = line.plugin();
-        if !plugin.entry_points().sessions {
-            return Ok(None);
-        }
-        let _beside = line.handling.read().await;
-        // It is never closed.
-        let _permit = line.handlers.acquire().await.ok();
-        let (made, metrics) = plugin.create_session(Arc::clone(&line.call_settings)).await;
-        count_cost(line, stats, &metrics);
-        made.map_err(|failure| failed_to_make(&failure))
-    }
-
-    // In a task of its own: what the store has written is in memory too, also if the visit is dropped meanwhile.
-    async fn write<F>(&self, errand: impl FnOnce(Arc<dyn Store>, PoolUser) -> F) -> Result<Option<Held>, NoSession>
-    where
-        F: Future<Output = Result<Option<SessionUse>, NoSession>> + Send + 'static,
-    {
-        let writing = Arc::clone(&self.writes).read_owned().await;
-        let (freed, work) = (Arc::clone(&self.freed), errand(Arc::clone(&self.store), self.user));
-        let task = tokio::spawn(async move {
-            let _told = Freed(Arc::clone(&freed));
-            let taken = work.await.map(|taken| taken.map(|taken| Held::new(taken, &freed)));
-            // Together: where nobody is there to take it, what was taken goes back before the end is told that all is written.
-            (taken, writing)
-        });
-        match task.await {
-            Ok((taken, _writing)) => taken,
-            Err(error) => Err(StoreError::Engine { action: "get a session for a request", cause: error.to_string() }.into()),
-        }
-    }
 }
 
 /// There is no such session (Crawlee: `RequestCollisionError`).
@@ -386,12 +316,6 @@ pub fn gone(message: String) -> NoSession {
         FailureReason { code: FailureCode(Cow::Borrowed("session-gone")), message, status: None },
         Chance::Permanent,
     )
-}
-
-fn failed_to_make(failure: &CallFailure) -> NoSession {
-    let chance = if failure.may_be_retried() { Chance::Transient } else { Chance::Permanent };
-    let (reason, chance) = not_made(format!("the plugin made no session for the request: {failure}"), chance);
-    NoSession::Failed(reason, chance)
 }
 
 const fn not_made(message: String, chance: Chance) -> (FailureReason, Chance) {

@@ -6,15 +6,16 @@ use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::companion::Companion;
 use crate::control::{Progress, StopOrder};
+use crate::failed_kinds::FailedKinds;
 use crate::line::Line;
 use crate::named_storages::NamedStorages;
 use crate::reads::StoreReads;
 use crate::session_desk::SessionDesk;
-use crate::settings::CrawlSettings;
+use crate::settings::{CrawlSettings, WhenIdle};
 use crate::throttling::Throttling;
 use nephila_events::Events;
 use nephila_fetch::Fetcher;
-use nephila_model::{CommitLimits, NewRequest, Profile, Shard};
+use nephila_model::{CommitLimits, NewRequest, Profile, Shard, UniqueKey};
 use nephila_plugin::{CallSettings, Plugin};
 use nephila_session::BlockRule;
 use nephila_store::{OpenedCrawl, Store, StoreError};
@@ -65,10 +66,30 @@ impl CrawlSetup {
         CommitLimits { max_items: self.settings.max_items, max_requests: self.settings.max_requests }
     }
 
+    /// Gives sessions, if the crawl uses them. A crawl that is over and gets nothing to do opens no pool: to start it again is to change
+    /// nothing, and an opening settles uses and ends sessions.
     pub(crate) async fn sessions(&self) -> Result<Option<SessionDesk>, StoreError> {
+        if self.is_over().await? {
+            return Ok(None);
+        }
         let crawl = (self.opened.record.id, self.opened.leases.of(Shard::CRAWL));
         let rules = self.block_rules.clone();
         SessionDesk::open(&self.store, crawl, &self.settings.sessions, rules).await
+    }
+
+    // Whether nothing can come any more: the finish is done, nothing is pending, nothing that it starts with is new, nobody hears of anything,
+    // and nobody waits for requests.
+    async fn is_over(&self) -> Result<bool, StoreError> {
+        let hears = !self.listeners.is_empty() || self.plugin.borrow().entry_points().listener;
+        if !self.opened.record.finish_done || hears || self.settings.when_idle == WhenIdle::Wait {
+            return Ok(false);
+        }
+        let crawl = self.opened.record.id;
+        if self.store.counts(crawl).await?.pending > 0 {
+            return Ok(false);
+        }
+        let keys: Vec<UniqueKey> = self.starts.iter().map(|request| request.unique_key).collect();
+        Ok(self.store.known(crawl, &keys).await?.into_iter().all(|is_known| is_known))
     }
 
     pub(crate) fn line(&self, commits: Commits, sessions: Option<SessionDesk>) -> Line {
@@ -89,6 +110,7 @@ impl CrawlSetup {
             plugin: self.plugin.clone(),
             sessions,
             throttling: Throttling::default(),
+            failed_kinds: FailedKinds::default(),
             commits,
             reads: Arc::new(reads),
             call_settings: Arc::clone(&self.call_settings),

@@ -6,12 +6,10 @@
 
 use nephila_model::SiteKey;
 use nephila_session::SiteState;
+use nephila_session::TOO_MANY_REQUESTS;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Too many requests (RFC 6585).
-pub const TOO_MANY_REQUESTS: u16 = 429;
 
 /// So long after a 429 that counted against a session, others of the same site count against nobody.
 const WHILE: Duration = Duration::from_secs(60);

@@ -38,6 +38,9 @@ impl FailureCode {
     /// The host died three times while it handled the page (S10).
     pub const CRASHED_THE_HOST: Self = Self(Cow::Borrowed("crashed-the-host"));
 
+    /// The process died repeatedly while a listener heard this event (S10). It is an event that was given up, and no request has failed.
+    pub const LISTENER_CRASHED_THE_HOST: Self = Self(Cow::Borrowed("listener-crashed-the-host"));
+
     /// The word.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -46,7 +46,7 @@ pub fn prune(plugin: &str) -> Result<()> {
     Ok(())
 }
 
-/// This plugin's last run that was interrupted: by a signal, a crash, a full disk, a failure that was to end it.
+/// This plugin's last run that was interrupted: by a signal, a crash, a full disk, a failure that was to end it, a `finish` that failed.
 ///
 /// # Errors
 /// If there is none, with the way out.

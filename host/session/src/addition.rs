@@ -33,12 +33,18 @@ impl std::fmt::Debug for Addition {
 }
 
 impl SessionPool {
+    /// Sessions that the pool may come to by additions, those in the store included: `max-pool-size`, or 10,000 if that is more.
+    #[must_use]
+    pub fn most_sessions(&self) -> usize {
+        self.settings().max_pool_size.max(MOST)
+    }
+
     /// The session that an addition comes to, with the limits of the pool's own. Nothing changes by it.
     ///
     /// # Errors
     /// [`AddError`]: there is one of its name in memory (the store may know of more), the pool is full, or it may not be used.
     pub fn prepare(&self, addition: Addition, now: Timestamp) -> Result<AddedSession, AddError> {
-        let most = self.settings().max_pool_size.max(MOST);
+        let most = self.most_sessions();
         if self.with(|roster| roster.places()) >= most {
             return Err(AddError::Full { most });
         }
@@ -81,6 +87,7 @@ mod tests {
     use super::*;
     use crate::ReuseStrategy;
     use crate::given::{Given, NOW, id, uses};
+    use crate::{Checkout, Errand};
 
     #[test]
     fn a_session_is_added_once_and_only_if_it_may_be_used() {
@@ -121,5 +128,21 @@ mod tests {
         }
         let one_more = Addition { id: None, user_data: "{}".to_owned(), set_cookies: Vec::new() };
         assert_eq!(given.pool.prepare(one_more, NOW), Err(AddError::Full { most: 10_000 }));
+    }
+
+    #[test]
+    fn what_was_adopted_while_it_was_made_is_one_session_with_all_uses() {
+        let mut given = Given::small(ReuseStrategy::UntilFailure, 2, uses(50));
+        let Ok(Checkout::Errand(Errand::Create(creation))) = given.pool.checkout(NOW) else { panic!("there is none") };
+        let range = given.ledger.create(creation.record(), creation.uses());
+        let name = creation.record().id.clone();
+        // A request that is bound to it finds it in the store first.
+        assert!(given.pool.adopt(creation.record().clone(), NOW));
+        let bound = given.bound(&name).expect("a use");
+        let made = creation.made(range, NOW).expect("a use");
+        assert_ne!(bound.number(), made.number());
+        assert_eq!(given.pool.counts(NOW).sessions, 1);
+        drop((bound, made));
+        assert_eq!(given.pool.take_unused().iter().map(|(_, range)| range.count()).sum::<u32>(), 18, "two count as used");
     }
 }

@@ -46,7 +46,7 @@ pub use errand::{Creation, Errand, Reservation};
 pub use error::{AddError, BoundError, CheckoutError};
 pub use jar::CookieJar;
 pub use pool::{Checkout, PoolCounts, SessionPool};
-pub use rules::{Answer, BlockRule, Judgement, SiteState, StatusAccepted, TextMeans, TextRule};
+pub use rules::{Answer, BlockRule, Judgement, SiteState, StatusAccepted, TOO_MANY_REQUESTS, TextMeans, TextRule};
 pub use session_use::{Finished, SessionUse};
 pub use settings::{
     CreateSession, InvalidSetting, MAX_SESSION_ROTATIONS, MAX_USER_DATA, PoolSettings, ReuseStrategy, SessionSeed, Sharing,

@@ -4,7 +4,8 @@
 //! a session can be used ([`Errand`]), and is told how that went. It grows one session at a time, when one is asked for. What it costs: whoever
 //! asks may have to ask twice. Crawls that share a pool share this value (clones are the same pool); two values of one stored pool keep
 //! all limits too, since uses are reserved in the store, but each knows only its own requests in hand, so that a session
-//! which is exclusive is so within each.
+//! which is exclusive is so within each; and whoever opens the second one counts what the first has reserved as used, so that sessions may
+//! end before they have had all their uses.
 
 use crate::errand::{Creation, Errand, NamedBy, Reservation};
 use crate::error::{BoundError, CheckoutError};

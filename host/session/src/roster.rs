@@ -27,7 +27,8 @@ pub(crate) struct Entry {
     reservation: OnItsWay,
     // Whether it stands in the line.
     listed: bool,
-    // Whether it counts to the pool's size. One that has none is never taken again, and is forgotten when nobody has it in hand.
+    // Whether it counts to the pool's size. One that has none is never taken again, and is forgotten when nobody has it in hand and
+    // none of its uses is to be returned.
     placed: bool,
 }
 
@@ -41,6 +42,11 @@ impl Entry {
         };
         self.in_hand += 1;
         Some(number)
+    }
+
+    // Whether uses came back when it was taken for used up. One that is over by itself needs none any more.
+    fn has_uses_to_return(&self) -> bool {
+        self.record.unusable(self.record.created_at).is_none() && self.ranges.iter().any(|range| range.count() > 0)
     }
 }
 
@@ -146,10 +152,18 @@ impl Roster {
         self.left
     }
 
-    /// A session comes, with uses that were reserved for it. It has its place ([`Roster::expect`]).
+    /// A session comes, with uses that were reserved for it. It has its place ([`Roster::expect`]), and gives it back where it is here already:
+    /// somebody who looked for it in the store may have been quicker than whoever had it made.
     pub(crate) fn arrive(&mut self, mut record: SessionRecord, range: Option<UseRange>, now: Timestamp) {
         let id = record.id.clone();
         self.arriving -= 1;
+        if self.entries.contains_key(&id) {
+            self.places -= 1;
+            if range.is_some() {
+                self.granted(&id, range);
+            }
+            return;
+        }
         record.reserved = record.reserved.max(range.map_or(0, |range| range.last.0));
         let jar = CookieJar::new(std::mem::take(&mut record.cookies), now);
         let entry = Entry {
@@ -282,13 +296,11 @@ impl Roster {
     pub(crate) fn give_back(&mut self, id: &SessionId, number: UseNumber) {
         let Some(entry) = self.entries.get_mut(id) else { return };
         entry.in_hand = entry.in_hand.saturating_sub(1);
-        if entry.placed {
-            entry.ranges.push_front(UseRange { first: number, last: number });
-        }
+        entry.ranges.push_front(UseRange { first: number, last: number });
         self.free(id);
     }
 
-    /// Uses that are reserved and were not begun; from now on they are nobody's.
+    /// Uses that are reserved and were not begun; from now on they are nobody's. What stayed for its uses alone is forgotten.
     pub(crate) fn take_unused(&mut self) -> Vec<(SessionId, UseRange)> {
         let mut unused = Vec::new();
         for (id, entry) in &mut self.entries {
@@ -297,6 +309,7 @@ impl Roster {
         }
         // The last ones first: a store takes back what is at the end alone.
         unused.sort_unstable_by(|(a, x), (b, y)| (a, y.last).cmp(&(b, x.last)));
+        self.entries.retain(|_, entry| entry.placed || entry.in_hand > 0);
         unused
     }
 
@@ -305,7 +318,7 @@ impl Roster {
         let Some(entry) = self.entries.get(id) else { return };
         if entry.placed {
             self.enlist(id);
-        } else if entry.in_hand == 0 {
+        } else if entry.in_hand == 0 && !entry.has_uses_to_return() {
             self.entries.remove(id);
         }
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Too many requests (RFC 6585).
-const TOO_MANY_REQUESTS: u16 = 429;
+pub const TOO_MANY_REQUESTS: u16 = 429;
 
 /// What came back, as rules see it.
 #[derive(Debug, Clone, Copy)]

@@ -16,8 +16,8 @@ pub use memory::MemoryStore;
 pub use sqlite::{Durability, JobSnapshot, Pull, RequestPart, SqliteStore, read_status};
 pub use types::{
     Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, ErrorsOf,
-    ExcerptSize, InHand, JobStatus, Leases, LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated, SinkRecord, SiteHead,
-    SiteOrder, SiteWindow, StateExcerpt, StateRow, StoredEvent, StoredRequest, Woken,
+    ExcerptSize, InHand, JobStatus, KEPT_SESSIONS, Leases, LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated,
+    SinkRecord, SiteHead, SiteOrder, SiteWindow, StateExcerpt, StateRow, StoredEvent, StoredRequest, Woken,
 };
 
 use async_trait::async_trait;
@@ -74,7 +74,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Marks durably that the listener is about to hear this event alone (S10). The mark counts for as long as the event waits, and goes with
     /// [`Store::close_crawl`]. If the process dies inside it three times, the next [`Store::open_crawl`] gives the event up: it waits no
-    /// longer, and is counted as [`nephila_model::FailureCode::CRASHED_THE_HOST`]. A stale lease changes nothing and is an error.
+    /// longer, and is counted as [`nephila_model::FailureCode::LISTENER_CRASHED_THE_HOST`]. A stale lease changes nothing and is an error.
     async fn mark_suspect_event(&self, crawl: CrawlId, event: EventId, lease: Lease) -> Result<(), StoreError>;
 
     /// How many requests stand where. Costs the same however many there are (S6).
@@ -133,8 +133,23 @@ pub trait Store: Send + Sync + 'static {
     /// Opens the session pool in this place: a new one, or the one that the store has there, the crawl's own or one that all crawls of
     /// the store share (S11). Uses that were reserved and of which no outcome came count as used: whoever had them may have asked a
     /// site. What an opening of the same pool has in hand meanwhile is only counted earlier: no use is ever counted twice, or given out twice.
-    /// The crawl is told of sessions that are over by it, or by their age, as by [`Store::end_aged_sessions`].
-    async fn open_pool(&self, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Result<OpenedPool, StoreError>;
+    /// The crawl is told of sessions that are over by it, or by their age, as by [`Store::end_aged_sessions`]. Of the usable sessions it
+    /// gives the newest, at most `limit`; the others stay in the store, and are not held in memory (S9).
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`]: the lease is another opening's (S4), and then nothing has changed. [`StoreError::NoCrawl`].
+    async fn open_pool(
+        &self,
+        crawl: CrawlId,
+        lease: Lease,
+        place: &PoolPlace,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<OpenedPool, StoreError>;
+
+    /// How many sessions of a pool are not over, in memory or not; no more than `most` are counted. One that has reached its age counts until
+    /// it is ended for it. Uncommitted ones do not.
+    async fn usable_sessions(&self, pool: PoolId, most: usize) -> Result<usize, StoreError>;
 
     /// Writes a new session, as it is, with as many more uses reserved as it may have, at most `uses`. Takes a few away that have been
     /// over for long.
@@ -167,7 +182,7 @@ pub trait Store: Send + Sync + 'static {
     /// Ends sessions that have reached their age, at most `limit`; says how many. Each session that is over is told of once, as an event
     /// ([`nephila_model::SESSION_RETIRED`]) in the transaction that ends it: here, in [`Store::commit`] by the outcome of a use, a deferred
     /// one too, in [`Store::open_pool`] or in [`Store::purge_sessions`]. It waits for the crawl of that call like what plugins emit. A crawl
-    /// whose finish is done is told no more.
+    /// whose finish is done is told by its outcomes, and otherwise only while it has requests pending.
     ///
     /// # Errors
     /// [`StoreError::Stale`], [`StoreError::NoPool`] if the crawl has no such pool.

@@ -128,11 +128,16 @@ pub struct OpenedCrawl {
     pub fresh: bool,
     /// What the openings before this one left behind.
     pub left: LeftBehind,
+    /// Requests that this opening failed, since the process died too often while it handled them (S10): no outcome tells of them.
+    pub given_up: u64,
     /// How the opening before this one ended, if it was closed.
     pub previous_ending: Option<CrawlEnding>,
     /// The digest of the plugin of the opening before, if it was another.
     pub upgraded_from: Option<String>,
 }
+
+/// Sessions of a pool that are over and are kept to be looked at, at least.
+pub const KEPT_SESSIONS: usize = 1_000;
 
 /// What the openings of a crawl before the present one left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

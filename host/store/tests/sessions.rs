@@ -39,7 +39,10 @@ impl Process {
             max_state_value: 1_000,
         };
         let opened = store.open_crawl(&spec).await.expect("opened");
-        let stored = store.open_pool(opened.record.id, &PoolPlace::default(), NOW).await.expect("a pool");
+        let stored = store
+            .open_pool(opened.record.id, opened.leases.of(Shard::CRAWL), &PoolPlace::default(), NOW, 1_000)
+            .await
+            .expect("a pool");
         let settings = PoolSettings {
             max_pool_size: SIZE,
             create_settings: Some(SessionSettings { max_uses: MAX_USES, ..SessionSettings::default() }),

@@ -321,7 +321,7 @@ async fn an_event_that_kills_the_host_is_given_up_and_all_others_are_heard() -> 
     let report = ended.json()?;
     assert_eq!((report["requestsFinished"].as_u64(), report["requestsFailed"].as_u64()), (Some(60), Some(0)));
     let errors = report["errors"].as_array().context("errors")?;
-    let given_up = errors.iter().find(|error| error["code"] == "crashed-the-host").context("it is counted")?;
+    let given_up = errors.iter().find(|error| error["code"] == "listener-crashed-the-host").context("it is counted")?;
     assert_eq!((&given_up["count"], &given_up["url"]), (&json!(1), &json!("event:poison")));
     let heard = heard(folder.path())?;
     assert_eq!(heard.iter().filter(|(name, ..)| name == "page").count(), 11, "{heard:?}");

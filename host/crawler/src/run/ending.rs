@@ -174,6 +174,13 @@ impl Run {
         }
     }
 
+    // The opening may have failed a request that killed the host too often.
+    pub(super) fn look_at_opening(&mut self) {
+        if self.given_up > 0 && self.line.settings.when_failed == WhenFailed::Abort {
+            self.end(FinishReason::AbortOnError);
+        }
+    }
+
     pub(super) fn look_at_limits(&mut self) {
         let settings = &self.line.settings;
         let reached = if settings.max_items.is_some_and(|most| self.items >= most) {

@@ -31,6 +31,12 @@ impl SessionPoolView for Additions {
                 return Ok(Err(AdditionRefused::Taken));
             }
         }
+        // What an earlier process had may be in the store alone.
+        let most = self.pool.most_sessions();
+        let kept = self.store.usable_sessions(self.pool.id(), most).await.map_err(|error| ReadError::Store(error.to_string()))?;
+        if kept >= most {
+            return Ok(Err(AdditionRefused::Full(AddError::Full { most }.to_string())));
+        }
         let SessionAddition { user_data, set_cookies, .. } = addition;
         let prepared = self.pool.prepare(Addition { id, user_data, set_cookies }, Timestamp::now());
         Ok(prepared.map_err(|error| match error {

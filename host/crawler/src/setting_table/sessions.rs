@@ -88,7 +88,7 @@ pub(super) const TABLE: &[Setting] = &[
     setting!(
         "session-retire-text",
         "1 to 16 texts with vertical bars between them, or none",
-        "A page with one of these texts in its first MB is handled, and its session is not used again.",
+        "A page with one of these texts in its first MB ends its session, and is handled all the same if its status is accepted.",
         |s, v| s.sessions.retire_text = unless_none(v, texts)?.unwrap_or_default(),
         |s| shown_texts(&s.sessions.retire_text)
     ),

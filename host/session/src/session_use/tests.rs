@@ -143,3 +143,17 @@ fn what_a_use_gives_is_bounded_whatever_a_site_sends() {
     delta.cookies.iter().for_each(|change| jar.apply(change));
     assert_eq!(jar.header(&url, NOW), taken.cookie_header(&url, NOW));
 }
+
+#[test]
+fn a_use_that_comes_back_to_a_session_that_seemed_used_up_is_returned() {
+    let mut given = Given::small(ReuseStrategy::UntilFailure, 1, uses(2));
+    let (one, two) = (given.take(), given.take());
+    let name = one.id().clone();
+    // Its last uses are in hand: another session takes its place.
+    assert_ne!(*given.take().id(), name);
+    drop(one.finish(UseMark::Good, NOW));
+    two.give_back();
+    let unused = given.pool.take_unused();
+    assert!(unused.iter().any(|(id, range)| *id == name && range.first == UseNumber(2)), "{unused:?}");
+    assert!(given.pool.session(&name).is_none(), "it is forgotten now");
+}

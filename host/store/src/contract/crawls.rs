@@ -151,10 +151,11 @@ pub async fn a_suspect_that_crashes_the_host_three_times_is_failed(fixture: &dyn
     let mut crawl = Crawl::new(fixture).await;
     let accepted = crawl.accept(vec![page("poison"), page("good")]).await;
     for _ in 0..2 {
-        assert_eq!(crash_while_handling(&mut crawl, &accepted[0]).await.left, LeftBehind::Crash);
+        let opened = crash_while_handling(&mut crawl, &accepted[0]).await;
+        assert_eq!((opened.left, opened.given_up), (LeftBehind::Crash, 0));
         assert_eq!(crawl.paths("a.example").await, ["poison", "good"]);
     }
-    crash_while_handling(&mut crawl, &accepted[0]).await;
+    assert_eq!(crash_while_handling(&mut crawl, &accepted[0]).await.given_up, 1);
     assert_eq!(crawl.paths("a.example").await, ["good"]);
     let status = crawl.status(&accepted[0]).await;
     assert_eq!((status.state, status.reason.as_deref()), (RequestState::Failed, Some("crashed-the-host")));

@@ -120,9 +120,9 @@ pub async fn an_event_that_crashes_the_host_three_times_is_given_up(fixture: &dy
     crawl.again().await;
     assert_eq!(names(&crawl).await, ["good"]);
     assert_eq!(crawl.try_one(heard(&crawl, Heard::Stored(poison.id), Effects::default())).await, Err(Rejection::Decided));
-    assert_eq!(crawl.count(Counter::Error("crashed-the-host".into())).await, 1);
+    assert_eq!(crawl.count(Counter::Error("listener-crashed-the-host".into())).await, 1);
     let errors = crawl.store.errors(crawl.id, crate::ErrorsOf::FailedRequests, 9).await.expect("errors");
-    assert_eq!((errors[0].code.as_str(), errors[0].url.as_str()), ("crashed-the-host", "event:poison"));
+    assert_eq!((errors[0].code.as_str(), errors[0].url.as_str()), ("listener-crashed-the-host", "event:poison"));
     assert!(errors[0].message.contains("3 times"), "{errors:?}");
     let counts = crawl.store.counts(crawl.id).await.expect("counts");
     assert_eq!((counts.handled, counts.failed), (1, 0), "no request has failed");

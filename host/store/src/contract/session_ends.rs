@@ -1,12 +1,12 @@
 //! How sessions come into a pool with a page, and how it is told, once, that they are over.
 
 use super::Fixture;
-use super::given::{Crawl, items, page, retry_at};
+use super::given::{Crawl, items, page, pages, retry_at};
 use super::sessions::{cookie, create, id, open, session, user};
 use crate::StoredEvent;
 use nephila_model::{
     AddedSession, CommitLimits, Effects, EventId, Heard, Outcome, PoolId, Rejection, SESSION_RETIRED, SessionDelta,
-    SessionRecord, SessionSettings, Subject, Timestamp, UseMark, UseNumber, UseRange, Written,
+    SessionRecord, SessionSettings, Shard, Subject, Timestamp, UseMark, UseNumber, UseRange, Written,
 };
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -199,6 +199,40 @@ pub async fn a_crawl_that_is_finished_is_told_of_no_session_any_more(fixture: &d
     .await;
     crawl.apply(crawl.finish(Effects::default())).await;
     let late = NOW.plus(SessionSettings::default().max_age);
-    assert_eq!(crawl.store.open_pool(crawl.id, &nephila_model::PoolPlace::default(), late).await.expect("a pool").sessions, []);
+    assert_eq!(
+        crawl
+            .store
+            .open_pool(crawl.id, crawl.leases.of(Shard::CRAWL), &nephila_model::PoolPlace::default(), late, 9)
+            .await
+            .expect("a pool")
+            .sessions,
+        []
+    );
     assert_eq!(told(&crawl).await, []);
+}
+
+pub async fn a_crawl_that_goes_on_after_its_finish_is_told_of_sessions(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let pool = open(&crawl).await.id;
+    for name in ["aged", "lost", "retired"] {
+        let max_uses = if name == "lost" { 2 } else { 50 };
+        let settings = SessionSettings { max_uses, ..SessionSettings::default() };
+        create(&crawl, pool, &SessionRecord { settings, ..session(name) }, 2).await;
+    }
+    let applied = crawl.apply(crawl.finish(pages(&["last"]))).await;
+    open(&crawl).await;
+    assert_eq!(told_of(&crawl).await, ["lost"]);
+    // The last page that there is.
+    let retire = SessionDelta { retired: true, ..used(pool, "retired", 1, UseMark::Good) };
+    let last = Outcome { session: Some(retire), ..crawl.handled(&applied.accepted[0], Effects::default()) };
+    assert_eq!(crawl.apply(last).await.events, 1);
+    assert_eq!(told_of(&crawl).await, ["lost", "retired"]);
+    // Now it is over, until there is something to do again.
+    let late = NOW.plus(SessionSettings::default().max_age);
+    create(&crawl, pool, &session("aged too"), 1).await;
+    assert_eq!(crawl.store.end_aged_sessions(user(&crawl, pool), late, 1).await.expect("an answer"), 1);
+    assert_eq!(told(&crawl).await.len(), 2);
+    crawl.accept_one("new").await;
+    assert_eq!(crawl.store.end_aged_sessions(user(&crawl, pool), late, 1).await.expect("an answer"), 1);
+    assert_eq!(told(&crawl).await.len(), 3);
 }

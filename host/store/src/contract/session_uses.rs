@@ -107,11 +107,13 @@ pub async fn whoever_lost_the_crawl_changes_nothing_in_its_pool(fixture: &dyn Fi
     open(&crawl).await;
     let before = crawl.store.sessions(pool).await.expect("sessions");
     let unused = [(id("s"), range(10, 10))];
+    let late = NOW.plus(session("s").settings.max_age);
     let refused = [
+        crawl.store.open_pool(crawl.id, old.lease, &nephila_model::PoolPlace::default(), late, 9).await.map(drop),
         crawl.store.create_session(old, &session("t"), 1).await.map(drop),
         crawl.store.reserve_uses(old, &id("s"), 1).await.map(drop),
         crawl.store.return_uses(old, &unused).await,
-        crawl.store.end_aged_sessions(old, NOW.plus(session("s").settings.max_age), 9).await.map(drop),
+        crawl.store.end_aged_sessions(old, late, 9).await.map(drop),
         crawl.store.purge_sessions(old, NOW, 0, 9).await.map(drop),
     ];
     assert!(refused.iter().all(|answer| matches!(answer, Err(StoreError::Stale))), "{refused:?}");
@@ -119,4 +121,21 @@ pub async fn whoever_lost_the_crawl_changes_nothing_in_its_pool(fixture: &dyn Fi
     // Its successor may do all of that.
     assert_eq!(crawl.store.purge_sessions(user(&crawl, pool), NOW, 0, 9).await.expect("an answer"), 1);
     assert_eq!(crawl.store.reserve_uses(user(&crawl, pool), &id("s"), 1).await.expect("an answer"), Some(range(11, 11)));
+}
+
+pub async fn an_opening_settles_all_sessions_and_gives_the_newest(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let pool = open(&crawl).await.id;
+    for number in 0..300 {
+        create(&crawl, pool, &with_uses(&format!("s{number}"), 9), 2).await;
+    }
+    let lease = user(&crawl, pool).lease;
+    let opened = crawl.store.open_pool(crawl.id, lease, &nephila_model::PoolPlace::default(), NOW, 2).await.expect("a pool");
+    let names: Vec<&str> = opened.sessions.iter().map(|session| session.id.as_str()).collect();
+    assert_eq!(names, ["s298", "s299"]);
+    let all = crawl.store.sessions(pool).await.expect("sessions");
+    assert!(all.len() == 300 && all.iter().all(|session| session.uses.used() == 2), "those that stay in the store too");
+    for (most, counted) in [(0, 0), (299, 299), (1_000, 300)] {
+        assert_eq!(crawl.store.usable_sessions(pool, most).await.expect("an answer"), counted);
+    }
 }

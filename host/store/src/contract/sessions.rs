@@ -50,7 +50,7 @@ pub fn cookie(name: &str, value: &str, at: i64, by: u32) -> CookieChange {
 }
 
 pub async fn open(crawl: &Crawl) -> OpenedPool {
-    crawl.store.open_pool(crawl.id, &PoolPlace::default(), NOW).await.expect("a pool")
+    crawl.store.open_pool(crawl.id, crawl.leases.of(Shard::CRAWL), &PoolPlace::default(), NOW, 1_000).await.expect("a pool")
 }
 
 pub fn user(crawl: &Crawl, pool: PoolId) -> PoolUser {
@@ -224,8 +224,8 @@ pub async fn pools_are_told_apart_and_named_ones_are_shared(fixture: &dyn Fixtur
     ];
     let (mut ones, mut twos) = (Vec::new(), Vec::new());
     for place in &places {
-        ones.push(store.open_pool(one.id, place, NOW).await.expect("a pool").id);
-        twos.push(store.open_pool(two.id, place, NOW).await.expect("a pool").id);
+        ones.push(store.open_pool(one.id, one.leases.of(Shard::CRAWL), place, NOW, 9).await.expect("a pool").id);
+        twos.push(store.open_pool(two.id, two.leases.of(Shard::CRAWL), place, NOW, 9).await.expect("a pool").id);
     }
     assert_eq!(ones[2..], twos[2..]);
     let all: std::collections::BTreeSet<PoolId> = ones.iter().chain(&twos).copied().collect();
@@ -260,7 +260,7 @@ pub async fn pools_are_told_apart_and_named_ones_are_shared(fixture: &dyn Fixtur
     assert!(matches!(&foreign, Err(Rejection::Engine(words)) if words.contains("pool")), "{foreign:?}");
     assert!(matches!(one.try_one(use_it(&one, PoolId(99))).await, Err(Rejection::Engine(_))));
     assert_eq!(read(&one, ones[0], "s").await.score(), 1.0);
-    let unknown = store.open_pool(nephila_model::CrawlId(99), &PoolPlace::default(), NOW).await;
+    let unknown = store.open_pool(nephila_model::CrawlId(99), one.leases.of(Shard::CRAWL), &PoolPlace::default(), NOW, 9).await;
     assert!(matches!(unknown, Err(StoreError::NoCrawl(99))));
 }
 

@@ -112,7 +112,7 @@ impl<'a> Commit<'a> {
             Ok(checked) => checked,
             Err(rejection) => {
                 if rejection == Rejection::Deferred {
-                    self.use_session(outcome)?;
+                    self.use_session_alone(outcome)?;
                 }
                 return Ok(Err(rejection));
             }
@@ -142,6 +142,22 @@ impl<'a> Commit<'a> {
                 Ok(Err(Rejection::Engine(words)))
             }
         }
+    }
+
+    // What the engine refuses of it, refuses nothing else of the group: whoever was told `Deferred` does not ask again, and the use counts
+    // when the pool is opened next.
+    fn use_session_alone(&self, outcome: &Outcome) -> Done<()> {
+        if self.guard == Guard::None {
+            return self.use_session(outcome);
+        }
+        self.run("SAVEPOINT outcome")?;
+        if let Err(trouble) = self.use_session(outcome) {
+            if trouble.refused_value().is_none() {
+                return Err(trouble);
+            }
+            self.run("ROLLBACK TO outcome")?;
+        }
+        self.run("RELEASE outcome")
     }
 
     // The attempt comes again and nothing of it is kept, but that its session has been used is true.

@@ -70,8 +70,9 @@ pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) ->
             InHand::Dropped => LeftBehind::DroppedFetches,
         },
     };
+    let mut given_up = 0;
     if left == LeftBehind::Crash {
-        count_crash(connection, old.id)?;
+        given_up = count_crash(connection, old.id)?;
         events::count_crash(connection, old.id)?;
     }
     forget_far_times(connection, old.id, now)?;
@@ -86,6 +87,7 @@ pub(crate) fn open(connection: &Connection, spec: &CrawlSpec, now: Timestamp) ->
         leases: Leases::all_at(standing(connection, old.id)?.epoch),
         fresh: counters::get(connection, old.id, &Counter::Requests)? == 0,
         left,
+        given_up,
         previous_ending: old.ending,
         upgraded_from: Some(old.plugin_digest).filter(|digest| *digest != spec.plugin_digest),
     })
@@ -147,6 +149,7 @@ fn make(connection: &Connection, spec: &CrawlSpec, now: Timestamp) -> Done<Opene
         leases: Leases::all_at(Epoch(1)),
         fresh: true,
         left: LeftBehind::Nothing,
+        given_up: 0,
         previous_ending: None,
         upgraded_from: None,
     })
@@ -166,14 +169,15 @@ fn forget_far_times(connection: &Connection, crawl: CrawlId, now: Timestamp) -> 
     Ok(())
 }
 
-// The process died inside the mark of a suspect: that counts against the page, and at the third time it is failed.
-fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<()> {
-    let Some(suspect) = standing(connection, crawl)?.suspect else { return Ok(()) };
-    let Some(subject) = requests::pending(connection, crawl, RequestId(suspect))? else { return Ok(()) };
+// The process died inside the mark of a suspect: that counts against the page, and at the third time it is failed. Says how many
+// were.
+fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<u64> {
+    let Some(suspect) = standing(connection, crawl)?.suspect else { return Ok(0) };
+    let Some(subject) = requests::pending(connection, crawl, RequestId(suspect))? else { return Ok(0) };
     let count = "UPDATE requests SET crashes = crashes + 1 WHERE id = ?1 RETURNING crashes";
     let crashes: i64 = connection.query_row(count, [suspect], |row| row.get(0))?;
     if crashes < CRASHES {
-        return Ok(());
+        return Ok(0);
     }
     let message = format!("the host died {crashes} times while it handled this page");
     let reason = FailureReason { code: FailureCode::CRASHED_THE_HOST, message, status: None };
@@ -186,7 +190,8 @@ fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<()> {
     counters::add(connection, crawl, &delta)?;
     let mut touched = Touched::default();
     touched.changed(subject.site);
-    touched.settle(connection)
+    touched.settle(connection)?;
+    Ok(1)
 }
 
 /// See [`crate::Store::close_crawl`].

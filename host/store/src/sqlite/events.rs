@@ -109,7 +109,7 @@ pub(crate) fn count_crash(connection: &Connection, crawl: CrawlId) -> Done<()> {
 
 fn give_up(connection: &Connection, crawl: CrawlId, (event, name): (i64, &str), crashes: i64) -> Done<()> {
     heard(connection, EventId(event))?;
-    let code = FailureCode::CRASHED_THE_HOST;
+    let code = FailureCode::LISTENER_CRASHED_THE_HOST;
     let message = format!("the host died {crashes} times while the listener heard this event; it is given up");
     let reason = FailureReason { code: code.clone(), message, status: None };
     let (url, message) = (format!("event:{name}"), &reason.message);

@@ -313,9 +313,20 @@ impl<T: Backed> Store for T {
         self.rows().writer().call("note a sink's place", move |desk| desk.write(|rows, _| sinks::put(rows, crawl, &record))).await
     }
 
-    async fn open_pool(&self, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Result<OpenedPool, StoreError> {
+    async fn open_pool(
+        &self,
+        crawl: CrawlId,
+        lease: Lease,
+        place: &PoolPlace,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<OpenedPool, StoreError> {
         let place = place.clone();
-        self.rows().write("open a session pool", move |rows| sessions::open(rows, crawl, &place, now)).await
+        self.rows().write("open a session pool", move |rows| sessions::open(rows, (crawl, lease), &place, now, limit)).await
+    }
+
+    async fn usable_sessions(&self, pool: PoolId, most: usize) -> Result<usize, StoreError> {
+        self.rows().read("count sessions", move |rows| sessions::usable(rows, pool, most)).await
     }
 
     async fn create_session(&self, user: PoolUser, session: &SessionRecord, uses: u32) -> Result<SessionCreated, StoreError> {

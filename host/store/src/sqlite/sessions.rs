@@ -11,16 +11,28 @@
 
 use super::trouble::{Done, Trouble};
 use super::{crawls, session_cookies, session_endings};
-use crate::{OpenedPool, PoolUser, SessionCreated, StoreError};
+use crate::{KEPT_SESSIONS, OpenedPool, PoolUser, SessionCreated, StoreError};
 use nephila_model::{
-    AddedSession, CrawlId, KvStoreName, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord, SessionSettings,
-    Timestamp, Unusable, UseLog, UseNumber, UseRange, Written,
+    AddedSession, CrawlId, KvStoreName, Lease, PoolId, PoolPlace, ProxyId, SessionDelta, SessionId, SessionRecord,
+    SessionSettings, Timestamp, Unusable, UseLog, UseNumber, UseRange, Written,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Sessions of a pool that are over and are kept to be looked at, at least, and what is taken away of the others with each new one.
-const KEPT: usize = 1_000;
+/// Sessions that are over and are taken away with each new one, but for those that are kept ([`KEPT_SESSIONS`]).
 const REMOVED_AT_A_TIME: usize = 4;
+
+/// Sessions that an opening has in memory at a time, while it settles them.
+const SETTLED_AT_A_TIME: i64 = 256;
+
+/// What is not over: the newest (their index is by age, so that all are looked at, and as many as are asked for are in memory).
+const USABLE_NEWEST: &str = "WHERE s.pool = ?1 AND s.over = 0 ORDER BY s.id DESC LIMIT ?2";
+
+/// What is not over, by age, behind one of them.
+pub(crate) const USABLE_NEXT: &str =
+    "WHERE s.pool = ?1 AND s.over = 0 AND (s.expires_at, s.id) > (?2, ?3) ORDER BY s.expires_at, s.id LIMIT ?4";
+
+/// How many are not over, counted so far and no further.
+pub(crate) const USABLE: &str = "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE pool = ?1 AND over = 0 LIMIT ?2)";
 
 /// The columns of a session as [`read`] takes them.
 const COLUMNS: &str = "s.name, s.created_at, s.expires_at, s.max_uses, s.max_error_score, s.error_score_decrement,
@@ -31,8 +43,17 @@ const COLUMNS: &str = "s.name, s.created_at, s.expires_at, s.max_uses, s.max_err
 pub(crate) const OVER: &str = "SELECT id FROM sessions WHERE pool = ?1 AND over = 1 ORDER BY id DESC LIMIT ?2 OFFSET ?3";
 
 /// See [`crate::Store::open_pool`].
-pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, now: Timestamp) -> Done<OpenedPool> {
+pub(crate) fn open(
+    connection: &Connection,
+    (crawl, lease): (CrawlId, Lease),
+    place: &PoolPlace,
+    now: Timestamp,
+    limit: usize,
+) -> Done<OpenedPool> {
     let crawl_row = crawls::standing(connection, crawl)?;
+    if crawl_row.epoch != lease.epoch {
+        return Err(StoreError::Stale.into());
+    }
     let (scope, store) = match &place.store {
         KvStoreName::Default => (crawl.0, ""),
         KvStoreName::Named(name) => (0, name.as_str()),
@@ -47,21 +68,37 @@ pub(crate) fn open(connection: &Connection, crawl: CrawlId, place: &PoolPlace, n
         }
     });
     session_endings::end_aged(connection, &crawl_row, id, now, usize::MAX)?;
+    settle_all(connection, &crawl_row, id)?;
     let mut sessions = Vec::new();
-    for mut stored in select(connection, "WHERE s.pool = ?1 AND s.over = 0 ORDER BY s.id", id)? {
-        if stored.record.uses.used() < stored.record.reserved {
+    for mut stored in select(connection, USABLE_NEWEST, params![id.0, super::sql_limit(limit)])? {
+        stored.record.cookies = session_cookies::all(connection, stored.row)?;
+        sessions.push(stored.record);
+    }
+    sessions.reverse();
+    Ok(OpenedPool { id, sessions })
+}
+
+// What was reserved and not reported counts as used. A few sessions at a time are in memory, however many there are (S9).
+fn settle_all(connection: &Connection, crawl: &crawls::Standing, pool: PoolId) -> Done<()> {
+    let mut after = (i64::MIN, 0);
+    loop {
+        let some = select(connection, USABLE_NEXT, params![pool.0, after.0, after.1, SETTLED_AT_A_TIME])?;
+        let Some(last) = some.last() else { return Ok(()) };
+        after = (last.record.expires_at().as_millis(), last.row);
+        for mut stored in some.into_iter().filter(|stored| stored.record.uses.used() < stored.record.reserved) {
             stored.record.settle();
             stored.write(connection)?;
-            if stored.ends() {
-                session_endings::tell(connection, &crawl_row, [stored.record.id.as_str()])?;
+            if stored.ends() && session_endings::is_to_hear(connection, crawl)? {
+                session_endings::tell(connection, crawl, [stored.record.id.as_str()])?;
             }
         }
-        if !is_over(&stored.record) {
-            stored.record.cookies = session_cookies::all(connection, stored.row)?;
-            sessions.push(stored.record);
-        }
     }
-    Ok(OpenedPool { id, sessions })
+}
+
+/// See [`crate::Store::usable_sessions`].
+pub(crate) fn usable(connection: &Connection, pool: PoolId, most: usize) -> Done<usize> {
+    let count: i64 = connection.prepare_cached(USABLE)?.query_row(params![pool.0, super::sql_limit(most)], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// See [`crate::Store::create_session`].
@@ -70,7 +107,7 @@ pub(crate) fn create(connection: &Connection, user: PoolUser, record: &SessionRe
     if find(connection, pool, &record.id)?.is_some() {
         return Ok(SessionCreated::NameTaken);
     }
-    take_away(connection, pool, KEPT, REMOVED_AT_A_TIME)?;
+    take_away(connection, pool, KEPT_SESSIONS, REMOVED_AT_A_TIME)?;
     let mut stored = insert(connection, pool, record)?;
     let range = stored.reserve(uses);
     stored.write(connection)?;
@@ -98,7 +135,7 @@ pub(crate) fn look(connection: &Connection, crawl: CrawlId, added: &AddedSession
 
 /// Adds a session; it has no use reserved.
 pub(crate) fn add(connection: &Connection, added: &AddedSession) -> Done<()> {
-    take_away(connection, added.pool, KEPT, REMOVED_AT_A_TIME)?;
+    take_away(connection, added.pool, KEPT_SESSIONS, REMOVED_AT_A_TIME)?;
     insert(connection, added.pool, &added.record)?.write(connection)
 }
 
@@ -156,7 +193,7 @@ pub(crate) fn get(connection: &Connection, pool: PoolId, id: &SessionId) -> Done
 pub(crate) fn all(connection: &Connection, pool: PoolId) -> Done<Vec<SessionRecord>> {
     let moment = connection.unchecked_transaction()?;
     let mut sessions = Vec::new();
-    for mut stored in select(&moment, "WHERE s.pool = ?1 ORDER BY s.id", pool)? {
+    for mut stored in select(&moment, "WHERE s.pool = ?1 ORDER BY s.id", [pool.0])? {
         stored.record.cookies = session_cookies::all(&moment, stored.row)?;
         sessions.push(stored.record);
     }
@@ -176,7 +213,7 @@ pub(crate) fn pools(connection: &Connection, crawl: CrawlId) -> Done<Vec<(PoolPl
     let mut pools = Vec::with_capacity(found.len());
     for (id, place) in found {
         let mut sessions = Vec::new();
-        for mut stored in select(connection, "WHERE s.pool = ?1 ORDER BY s.id", id)? {
+        for mut stored in select(connection, "WHERE s.pool = ?1 ORDER BY s.id", [id.0])? {
             stored.record.cookies = session_cookies::all(connection, stored.row)?;
             sessions.push(stored.record);
         }
@@ -321,9 +358,9 @@ fn find(connection: &Connection, pool: PoolId, id: &SessionId) -> Done<Option<St
     rows.next()?.map(read).transpose()
 }
 
-fn select(connection: &Connection, which: &str, pool: PoolId) -> Done<Vec<Stored>> {
+fn select(connection: &Connection, which: &str, params: impl rusqlite::Params) -> Done<Vec<Stored>> {
     let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions s {which}"))?;
-    let mut rows = statement.query([pool.0])?;
+    let mut rows = statement.query(params)?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
         all.push(read(row)?);

@@ -124,6 +124,7 @@ fn claims_and_wakings_seek_in_the_indexes_made_for_them() {
         (super::events::WAITING, 3, "events_by_crawl"),
         (super::session_endings::AGED, 3, "sessions_by_age"),
         (super::sessions::OVER, 3, "sessions_over"),
+        (&format!("SELECT s.name FROM sessions s {}", super::sessions::USABLE_NEXT), 4, "sessions_by_age"),
     ] {
         let plan = plan(&connection, query, parameters);
         assert!(plan.starts_with("SEARCH") && plan.contains(index), "{query}: {plan}");

@@ -26,7 +26,11 @@ async fn goes_on(crawl: &Crawl) {
     assert_eq!(crawl.paths("a.example").await, ["2"]);
     let request = crawl.queue("a.example").await.remove(0);
     crawl.apply(crawl.handled(&request, items(&["b"]))).await;
-    let pool = crawl.store.open_pool(crawl.id, &PoolPlace::default(), Timestamp::now()).await.expect("a pool");
+    let pool = crawl
+        .store
+        .open_pool(crawl.id, crawl.leases.of(nephila_model::Shard::CRAWL), &PoolPlace::default(), Timestamp::now(), 9)
+        .await
+        .expect("a pool");
     assert!(pool.sessions.is_empty());
 }
 
