@@ -33,8 +33,17 @@ pub(crate) fn for_tests(folders: &Folders) -> Result<()> {
     Ok(())
 }
 
-/// Below `target`, so that the user's own folder stays as it is.
+/// What Debian has of the tools of plugins' authors: a program by which it is known, and its packages.
+const OF_DEBIAN: [(&str, &[&str]); 2] =
+    [("clang", &["clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32"]), ("npm", &["nodejs", "npm"])];
+
+/// Below `target`, so that the user's own folder stays as it is; compilers are the system's.
 fn author_tools(folders: &Folders) {
+    for (program, names) in OF_DEBIAN {
+        if on_path(program).is_none() && packages::can_install() {
+            packages::install(names);
+        }
+    }
     let builder =
         Builder::new(nephila_build::Folders { cache: folders.author_tools(), tools: folders.author_tools() }, Missing::Say);
     for language in [Language::JavaScript, Language::Python, Language::C] {
