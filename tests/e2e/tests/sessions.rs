@@ -300,7 +300,7 @@ async fn cookies_outlive_a_restart() -> Result<()> {
 async fn who_has_the_only_session_and_waits_for_its_site_is_not_locked_out_by_those_who_wait_for_it() -> Result<()> {
     let switches = Switches { redirect_ratio: 1.0, ..visitors() };
     let (site, folder) = (Site::start(SiteConfig::mesh(12, 4, 500).with(switches)).await?, tempfile::tempdir()?);
-    let settings = ["-c", "1", "--delay", "80ms", "--set", "session-max-pool-size=1", "--set", "session-exclusive=yes"];
+    let settings = ["-c", "1", "--delay", "200ms", "--set", "session-max-pool-size=1", "--set", "session-exclusive=yes"];
     // While one waits for its site's next slot after a redirect, the next one is of another site, and has no session.
     let starts = ["a", "b", "c"].map(|host| format!("http://{host}.localhost:{}/", site.address().port()));
     let run = Crawl::new(folder.path(), ["run", "--json", "--job", "job", "--set", "session-pool=yes", "--max-time", "30s"])
@@ -311,7 +311,7 @@ async fn who_has_the_only_session_and_waits_for_its_site_is_not_locked_out_by_th
     assert_eq!((report["finishReason"].as_str(), count(&report, "requestsFinished")?), (Some("finished"), 36), "{report}");
     assert_eq!(site.stats().max_concurrent, 1, "it is exclusive");
     let gap = site.stats().min_gap_millis.values().min().copied().unwrap_or_default();
-    // What is missing of the delay is a busy machine's; a slot that is not kept leaves nothing of it.
-    assert!(gap >= 40, "{gap} ms between two requests");
+    // A slot counts from the claim, so that a busy machine takes some of it; one that is not kept leaves nothing.
+    assert!(gap >= 140, "{gap} ms between two requests");
     Ok(())
 }
