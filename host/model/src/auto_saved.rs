@@ -41,6 +41,12 @@ impl AutoSaved {
         Some(Self { store, key: key.to_owned() })
     }
 
+    /// What the author of a plugin calls a key of the state: its own key as it is, and of an auto-saved value the record's.
+    #[must_use]
+    pub fn authors_key(key: &str) -> &str {
+        key.strip_prefix(MARK).and_then(|rest| rest.split_once(MARK)).map_or(key, |(_, key)| key)
+    }
+
     /// Whether a key of the state is that of an auto-saved value.
     #[must_use]
     pub fn is_state_key(key: &str) -> bool {
@@ -60,10 +66,12 @@ mod tests {
                 let state_key = value.state_key();
                 assert!(AutoSaved::STATE_KEYS.contains(&state_key.as_str()) && AutoSaved::is_state_key(&state_key));
                 assert_eq!(AutoSaved::of_state_key(&state_key), Some(value));
+                assert_eq!(AutoSaved::authors_key(&state_key), key);
             }
         }
         for own in [" ", "a", "prices"] {
             assert_eq!(AutoSaved::of_state_key(own), None);
+            assert_eq!(AutoSaved::authors_key(own), own);
             assert!(own >= AutoSaved::STATE_KEYS.end);
         }
     }

@@ -1,8 +1,8 @@
 //! What becomes of a request, and what the store says to it.
 
 use crate::{
-    Effects, EventId, Hop, Lease, QueuedRequest, RequestId, SessionDelta, SessionId, SessionRecord, SiteId, SiteKey, StateError,
-    StatsDelta, Timestamp, UniqueKey, Unusable,
+    AutoSaved, Effects, EventId, Hop, Lease, QueuedRequest, RequestId, SessionDelta, SessionId, SessionRecord, SiteId, SiteKey,
+    StateError, StatsDelta, Timestamp, UniqueKey, Unusable,
 };
 use std::borrow::Cow;
 use url::Url;
@@ -231,7 +231,7 @@ pub enum Rejection {
     #[error("it was decided already")]
     Decided,
     /// What the call saw of the state has changed. Run it again on the same page.
-    #[error("state {what} changed since it was read")]
+    #[error("state {} changed since it was read", AutoSaved::authors_key(.what))]
     StateConflict {
         /// The key, or "listing".
         what: String,

@@ -1,5 +1,6 @@
 //! `use_state`: operations on a map of JSON values, and what a call saw of it.
 
+use crate::AutoSaved;
 use serde_json::{Number, Value};
 
 /// When a value last changed: a number that grows with every change in the store, 0 for a key that has no value.
@@ -80,7 +81,8 @@ impl StateOp {
 pub enum StateError {
     /// The value is of another type.
     #[error(
-        "state key `{key}` holds {found}, so that {operation} cannot be applied; set it to {wanted} first, or use another key"
+        "state key `{}` holds {found}, so that {operation} cannot be applied; set it to {wanted} first, or use another key",
+        AutoSaved::authors_key(.key)
     )]
     Type {
         /// The key.
@@ -93,13 +95,16 @@ pub enum StateError {
         wanted: &'static str,
     },
     /// The sum does not fit.
-    #[error("state key `{key}` would leave the range of 64-bit whole numbers")]
+    #[error("state key `{}` would leave the range of 64-bit whole numbers", AutoSaved::authors_key(.key))]
     Overflow {
         /// The key.
         key: String,
     },
     /// The value is too large.
-    #[error("state key `{key}` would have {bytes} bytes, and {limit} are allowed; keep lists in a dataset instead")]
+    #[error(
+        "state key `{}` would have {bytes} bytes, and {limit} are allowed; keep lists in a dataset instead",
+        AutoSaved::authors_key(.key)
+    )]
     TooLarge {
         /// The key.
         key: String,
@@ -109,7 +114,7 @@ pub enum StateError {
         limit: usize,
     },
     /// What is stored is not JSON.
-    #[error("state key `{key}` holds what is not JSON")]
+    #[error("state key `{}` holds what is not JSON", AutoSaved::authors_key(.key))]
     Corrupt {
         /// The key.
         key: String,
@@ -341,5 +346,16 @@ mod tests {
         assert!(matches!(overflow, Err(StateError::Overflow { .. })));
         let large = run(None, StateOp::Set { key: key(), value: format!("\"{}\"", "x".repeat(64)) });
         assert!(matches!(large, Err(StateError::TooLarge { bytes: 66, limit: 64, .. })));
+    }
+
+    #[test]
+    fn of_an_auto_saved_value_the_authors_key_is_said() {
+        let key = AutoSaved { store: crate::KvStoreName::Named("shop".into()), key: "prices".into() }.state_key();
+        let conflict = crate::Rejection::StateConflict { what: key.clone() }.to_string();
+        let large = StateError::TooLarge { key: key.clone(), bytes: 66, limit: 64 }.to_string();
+        let refused = run(Some("[]"), StateOp::Increment { key, by: 1 }).unwrap_err().to_string();
+        for said in [conflict, large, refused] {
+            assert!(said.contains("prices") && !said.contains(char::is_control), "{said:?}");
+        }
     }
 }

@@ -219,7 +219,7 @@ pub struct ExportOptions {
     #[arg(long, conflicts_with = "append")]
     pub overwrite: bool,
 
-    /// Go on at the end of files that exist
+    /// Write all items behind what is in files that exist; those that an earlier export wrote are there twice then
     #[arg(long)]
     pub append: bool,
 

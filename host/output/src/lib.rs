@@ -9,7 +9,8 @@
 //!
 //! * **Regular files** ([`Target::File`]): exactly once. A row is the item's line. Kill -9 at any byte leaves a file that the next
 //!   start completes without a line twice or broken. Bytes that are not ours are never cut.
-//! * **A storage folder of Crawlee's** ([`export_storage`]): a whole job as one moment has it, also while a crawl works in it.
+//! * **A storage folder of Crawlee's** ([`export_storage`]): a whole job as one moment has it, also while a crawl works in
+//!   it.
 //! * **Pipes** ([`Target::Pipe`], [`Target::Stdout`]): at least once, since what a reader has got cannot be known. A row begins with
 //!   the field `"_id"`, the row's id, the same for the same page whenever it is written, so that a reader can drop what it has.
 //!   If the item has a field `_id` of its own, that stays as it is and ours is called `_row_id`.
@@ -21,9 +22,12 @@ mod blocking;
 mod check;
 mod error;
 mod exporter;
+mod halt;
 mod jsonl;
 mod mark;
+mod names;
 mod pipe;
+mod place;
 mod rows;
 mod storage;
 mod storage_error;
@@ -31,6 +35,8 @@ mod target;
 
 pub use error::OutputError;
 pub use exporter::{Exporter, check_all, check_new};
+pub use halt::Halt;
+pub use names::Renamed;
 pub use rows::{CrawlRows, Rows, SnapshotRows};
 pub use storage::{Exported, export_storage};
 pub use storage_error::StorageError;

@@ -4,14 +4,14 @@
 //! that does not exist yet can be checked ([`NoRows`]). The price is a type parameter on [`crate::Exporter`].
 
 use nephila_model::{CrawlId, DatasetName};
-use nephila_store::{DatasetSlice, JobSnapshot, SinkRecord, Store, StoreError};
+use nephila_store::{DatasetSlice, JobItems, SinkRecord, Store, StoreError};
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The committed rows of one dataset, and the cursors of those who read them.
 pub trait Rows: Send + Sync {
-    /// Rows after a cursor (0: from the beginning), oldest first: at most `limit`, and at most `max_bytes` of JSON, but one at least if
-    /// there is one.
+    /// Rows after a cursor (0: from the beginning), oldest first: at most `limit`, and at most `max_bytes` of JSON, but one at
+    /// least if there is one.
     fn slice(&self, after: i64, limit: usize, max_bytes: usize) -> impl Future<Output = Result<DatasetSlice, StoreError>> + Send;
 
     /// Where a sink stands; `None` if it never wrote.
@@ -50,21 +50,23 @@ impl Rows for CrawlRows {
     }
 }
 
-/// A crawl's own dataset as one moment has it, to be written once more from its beginning. Cursors are kept nowhere.
-pub struct SnapshotRows(Mutex<JobSnapshot>);
+/// A crawl's own dataset as one moment has it, to be written once more from its beginning. Cursors are kept nowhere, and however
+/// slow the reader is, nothing of the job is held while it reads.
+pub struct SnapshotRows(Arc<JobItems>);
 
 impl SnapshotRows {
     /// The rows of this moment.
     #[must_use]
-    pub const fn new(job: JobSnapshot) -> Self {
-        Self(Mutex::new(job))
+    pub fn new(items: JobItems) -> Self {
+        Self(Arc::new(items))
     }
 }
 
 impl Rows for SnapshotRows {
     async fn slice(&self, after: i64, limit: usize, max_bytes: usize) -> Result<DatasetSlice, StoreError> {
-        let job = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        job.items(&DatasetName::Default, after, limit, max_bytes)
+        let items = Arc::clone(&self.0);
+        let read = tokio::task::spawn_blocking(move || items.slice(&DatasetName::Default, after, limit, max_bytes));
+        read.await.unwrap_or_else(|lost| Err(StoreError::Engine { action: "read the job", cause: lost.to_string() }))
     }
 
     async fn sink(&self, _target: &str) -> Result<Option<SinkRecord>, StoreError> {

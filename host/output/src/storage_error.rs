@@ -39,18 +39,29 @@ pub enum StorageError {
         /// What was given.
         path: PathBuf,
     },
-    /// Two storages would have the same name.
+    /// The job would be replaced by its own export, or written into.
     #[error(
-        "`{name}` and `{first}` would both be called `{theirs}` in Crawlee, whose names have letters, digits and hyphens alone; give one of them another name in the plugin, or export items to a .jsonl file"
+        "{} and the job {} are one inside the other; use a folder that is apart from the job",
+        .path.display(), .job.display()
     )]
-    SameName {
-        /// The second one.
-        name: String,
-        /// The first one.
-        first: String,
-        /// What both would be called.
-        theirs: String,
+    Job {
+        /// The folder.
+        path: PathBuf,
+        /// The job's folder.
+        job: PathBuf,
     },
+    /// A file system begins at the folder.
+    #[error(
+        "{} is a mount point, which nothing can be put in the place of; use a folder in it, such as {}",
+        .path.display(), .path.join("storage").display()
+    )]
+    MountPoint {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Somebody said so.
+    #[error("the export was stopped, and what it had written was taken away; run the same command again")]
+    Stopped,
     /// The system says no.
     #[error("cannot {action} {}: {cause}; correct that, or use another folder", .path.display())]
     Io {

@@ -2,6 +2,14 @@
 
 use std::path::PathBuf;
 
+/// So many ids of crawlers are named in a message.
+pub(crate) const SHOWN_IDS: usize = 20;
+
+fn listed(ids: &[String]) -> String {
+    let named: Vec<_> = ids.iter().take(SHOWN_IDS).map(|id| format!("`{id}`")).collect();
+    named.join(", ") + if ids.len() > SHOWN_IDS { " and others" } else { "" }
+}
+
 /// A failure of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -50,12 +58,18 @@ pub enum StoreError {
         dir: PathBuf,
     },
     /// The job has no crawl of this crawler.
-    #[error("the job in {} has no crawl with the id `{crawler}`; leave --id out for the one that was opened last", .dir.display())]
+    #[error(
+        "the job in {} has no crawl with the id `{crawler}`, it has {}; give one of these, or leave --id out for the one that \
+         was opened last",
+        .dir.display(), listed(.known)
+    )]
     NoCrawler {
         /// The folder.
         dir: PathBuf,
         /// The id.
         crawler: String,
+        /// The ids that there are, those opened last first; one more than [`SHOWN_IDS`] stands for all others.
+        known: Vec<String>,
     },
     /// S8: the job was made by another plugin.
     #[error(

@@ -93,6 +93,11 @@ impl JobDir {
         Some(SharedHold { _file: file })
     }
 
+    /// Whether this process may write to the folder, and with it any other of the same user.
+    pub(crate) fn may_be_written(&self) -> bool {
+        rustix::fs::access(&self.path, rustix::fs::Access::WRITE_OK).is_ok()
+    }
+
     fn create(&self) -> Result<Metadata, StoreError> {
         let made = || {
             if let Some(parent) = self.path.parent() {

@@ -13,7 +13,7 @@ mod types;
 pub use error::StoreError;
 pub use job::{JobDir, JobLock, SharedHold};
 pub use memory::MemoryStore;
-pub use sqlite::{Durability, JobSnapshot, Pull, RequestPart, SqliteStore, read_status};
+pub use sqlite::{Durability, JobItems, JobSnapshot, Pull, RequestPart, SqliteStore, read_status};
 pub use types::{
     Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, ErrorsOf,
     ExcerptSize, InHand, JobStatus, KEPT_SESSIONS, Leases, LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated,

@@ -6,6 +6,7 @@ mod venv;
 use anyhow::{Context, Result};
 use nephila_e2e::{Crawl, Ended, sorted_lines, test_plugin};
 use nephila_site::{Running, Site, SiteConfig, Switches};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,6 +114,10 @@ async fn an_existing_folder_is_kept_or_replaced_as_it_was_said() -> Result<()> {
     export(folder.path(), &["-o", "crawlee:storage"])?.expect_code(0)?;
     fs::write(storage.join("key_value_stores/default/mark"), "mine")?;
     let before = files(&storage)?;
+    // Other people have datasets, too.
+    let mine = folder.path().join("mine");
+    fs::create_dir_all(mine.join("datasets/images"))?;
+    fs::write(mine.join("datasets/images/1.png"), "mine")?;
     for (arguments, word) in [
         (&["-o", "crawlee:storage"][..], "add --overwrite"),
         (&["-o", "crawlee:storage", "--append"], "cannot be added to"),
@@ -124,12 +129,18 @@ async fn an_existing_folder_is_kept_or_replaced_as_it_was_said() -> Result<()> {
         (&["-o", "storage"], "crawlee:FOLDER"),
         (&["-o", "parquet:items"], "crawlee:FOLDER"),
         (&["-o", "crawlee:other", "--id", "nobody"], "leave --id out"),
+        (&["-o", "crawlee:other", "--id", "nobody"], "it has `shop`"),
+        (&["-o", "crawlee:.", "--overwrite"], "apart from the job"),
+        (&["-o", "crawlee:job/storage"], "apart from the job"),
+        (&["-o", "crawlee:mine", "--overwrite"], "holds other things"),
+        (&["-o", "crawlee:/proc", "--overwrite"], "mount point"),
         (&["-o", "out.jsonl"], "--overwrite"),
     ] {
         let said = export(folder.path(), arguments)?.expect_code(2)?.stderr;
         assert!(said.contains(word) && said.lines().count() == 1, "{arguments:?}: {said}");
     }
-    assert_eq!(files(&storage)?, before);
+    assert_eq!((files(&storage)?, files(&mine)?.len()), (before.clone(), 1));
+    fs::remove_dir_all(mine)?;
     // The job itself, by another name.
     std::os::unix::fs::symlink("job/nephila.db", folder.path().join("link.jsonl"))?;
     let said = export(folder.path(), &["-o", "link.jsonl", "--overwrite"])?.expect_code(2)?.stderr;
@@ -155,6 +166,31 @@ async fn the_items_are_written_once_more() -> Result<()> {
     assert_eq!(sorted_lines(&again)?.len(), 2 * sorted_lines(&out)?.len());
     let piped = export(folder.path(), &["-o", "-"])?.expect_code(0)?;
     assert_eq!(piped.stdout.lines().count(), sorted_lines(&out)?.len());
+    Ok(())
+}
+
+/// Whether a process has said what it does on Ctrl-C.
+fn listens_to_ctrl_c(pid: u32) -> Result<bool> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).context("the signals that are caught")?;
+    Ok(u64::from_str_radix(caught.trim(), 16)? & (1 << (Signal::SIGINT as i32 - 1)) != 0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_nobody_reads_holds_up_no_crawl_and_ends_on_ctrl_c() -> Result<()> {
+    let (site, folder) = (site().await?, tempfile::tempdir()?);
+    run(&crawl(&site, folder.path(), &["--max-requests", "5"])?)?.expect_code(0)?;
+    nix::unistd::mkfifo(&folder.path().join("items.jsonl"), nix::sys::stat::Mode::S_IRWXU)?;
+    let mut child = Crawl::new(folder.path(), ["export", "job", "-o", "items.jsonl"]).spawn()?;
+    while !listens_to_ctrl_c(child.id())? {
+        assert!(child.try_wait()?.is_none(), "it waits for a reader");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    run(&crawl(&site, folder.path(), &[])?)?.expect_code(0)?;
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(i32::try_from(child.id())?), Signal::SIGINT)?;
+    let ended = tokio::task::block_in_place(|| child.wait_with_output())?;
+    let said = Ended::of(ended).expect_code(3)?.stderr;
+    assert!(said.contains("stopped"), "{said}");
     Ok(())
 }
 

@@ -265,6 +265,12 @@ pub(crate) fn of_crawler(connection: &Connection, crawler: &CrawlerId) -> Done<O
     id.map(|id| record(connection, CrawlId(id))).transpose()
 }
 
+/// The ids of crawlers that have a crawl, the one that was opened last first.
+pub(crate) fn crawler_ids(connection: &Connection, limit: usize) -> Done<Vec<String>> {
+    let mut statement = connection.prepare("SELECT crawler_id FROM crawls ORDER BY opened_at DESC, id DESC LIMIT ?1")?;
+    Ok(statement.query_map([super::sql_limit(limit)], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
 /// The crawl as it is now.
 pub(crate) fn record(connection: &Connection, crawl: CrawlId) -> Done<CrawlRecord> {
     let query =

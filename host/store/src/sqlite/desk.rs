@@ -4,6 +4,7 @@
 //! taken in only when that transaction is committed.
 
 use super::notes::Notes;
+use super::schema::PATIENCE;
 use super::trouble::{Done, Trouble};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -25,6 +26,15 @@ pub(crate) enum Log {
     Kept,
     /// It is another connection's.
     Foreign,
+}
+
+/// What folding does about those who read in the log, and so keep it from being emptied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// They are left alone: all that can be folded is, and the log stays as long as it is.
+    LeftAlone,
+    /// They are waited for, for as long as [`PATIENCE`]: only an emptied log gives its room back.
+    WaitedFor,
 }
 
 /// So often is a file looked for under its name, at most.
@@ -113,9 +123,25 @@ impl Desk {
     }
 
     /// Folds the log into the file and empties it, as far as that is possible: readers may be in it, and the disk may be full.
-    pub(crate) fn fold(&self) {
-        if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+    pub(crate) fn fold(&self, readers: Readers) {
+        if let Err(error) = self.try_fold(readers) {
             tracing::debug!(%error, "the log was not folded");
+        }
+    }
+
+    // To empty the log is to wait for its readers unless that is forbidden, and while it waits nobody can commit.
+    fn try_fold(&self, readers: Readers) -> Result<(), rusqlite::Error> {
+        if readers == Readers::WaitedFor {
+            return self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let emptied = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        self.connection.busy_timeout(PATIENCE)?;
+        match emptied {
+            // Somebody reads in it.
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(()),
+            emptied => emptied,
         }
     }
 
@@ -124,7 +150,7 @@ impl Desk {
     pub(crate) fn write<T>(&mut self, mut work: impl FnMut(&Connection, &mut Notes) -> Done<T>) -> Done<T> {
         match self.write_once(&mut work) {
             Err(trouble) if trouble.is_full_disk() => {
-                self.fold();
+                self.fold(Readers::WaitedFor);
                 self.write_once(&mut work)
             }
             done => done,
@@ -203,7 +229,8 @@ impl Desk {
             return Err(trouble);
         }
         if self.log != Log::Foreign {
-            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            // Who looks at the job may do so for as long as they like.
+            self.try_fold(Readers::LeftAlone)?;
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         }
         self.connection.close().map_err(|(_, error)| Trouble::Sql(error))

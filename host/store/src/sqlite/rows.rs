@@ -5,7 +5,7 @@
 
 use super::commit::Guard;
 use super::datasets::Cut;
-use super::desk::{Desk, Log};
+use super::desk::{Desk, Log, Readers};
 use super::known::{Fact, KnownKeys, Recall};
 use super::learning::Learning;
 use super::notes::Notes;
@@ -150,7 +150,7 @@ impl<T: Backed> Store for T {
         let open = move |desk: &mut Desk| {
             let opened = desk.write(|rows, _| crawls::open(rows, &spec, now))?;
             // What a process that died left in the log. Not before this: a refused start leaves the files as they are (S8).
-            desk.fold();
+            desk.fold(Readers::LeftAlone);
             Ok(opened)
         };
         let opened = self.rows().writer().call("open the crawl", open).await?;

@@ -41,6 +41,9 @@ pub(crate) const LOG_PAGES: i64 = 8_192;
 /// Bytes of a page: what SQLite takes unless it is told otherwise.
 pub(crate) const PAGE_BYTES: i64 = 4_096;
 
+/// How long a connection waits for another one that is in its way.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
 /// What the first look at a file tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -113,7 +116,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// The connection that writes, on a file that was inspected; makes what is missing.
 pub(crate) fn open_writer(dir: &JobDir, found: Found, durability: Durability) -> Done<Connection> {
     let connection = Connection::open(dir.database())?;
-    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.busy_timeout(PATIENCE)?;
     let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     if found == Found::Nothing || pages == 0 {
         create(&connection)?
@@ -136,7 +139,7 @@ pub(crate) fn open_writer(dir: &JobDir, found: Found, durability: Durability) ->
 pub(crate) fn open_reader(path: &Path) -> Done<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "query_only", true)?;
     tune(&connection, READER_CACHE_KIB)?;
     Ok(connection)

@@ -1,18 +1,23 @@
 //! Everything that a job has, as one moment has it, for who writes it somewhere else.
 //!
-//! Decision: one transaction that reads, from the first look to the last, so that a job can be exported while a crawl works in it. It takes
-//! nothing of the crawl's: what it costs is that the log grows for as long as it lasts. A job at rest is read as a file that does not change;
-//! to be sure of that the job's lock is held, shared, and a crawl that is started meanwhile is refused. Lists come as iterators over a
-//! statement, so that ten million requests need no more memory than one (S9); what has to be sorted is sorted in a file.
+//! Decision: one transaction that reads, from the first look to the last, so that a job can be exported while a crawl works in
+//! it. It takes nothing of the crawl's, but the log cannot be emptied and grows for as long as it lasts, and a job at rest is
+//! held against a start ([`super::look`]). So it is for who writes to a disk as fast as that goes, and no longer than needed;
+//! items, which may be read as slowly as somebody likes, have a way of their own that holds nothing ([`JobItems`]). Lists come as
+//! iterators over a statement, so that ten million requests need no more memory than one (S9); what has to be sorted is sorted in
+//! a file.
 
-use super::schema::{self, Found};
+use super::job_items::JobItems;
+use super::look::{Look, look};
 use super::trouble::{Done, Trouble};
 use super::{counters, crawls, datasets, errors, key_values, requests, sessions};
-use crate::{CrawlRecord, DatasetSlice, ErrorSample, ErrorsOf, JobDir, SharedHold, StoreError, StoredRequest};
+use crate::error::SHOWN_IDS;
+use crate::{CrawlRecord, DatasetSlice, ErrorSample, ErrorsOf, JobDir, StoreError, StoredRequest};
 use nephila_model::{
     AutoSaved, CrawlerId, DatasetName, KvStoreName, KvValue, PoolPlace, RequestState, SessionRecord, Statistics,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use std::collections::BTreeSet;
 
 /// Which requests of a crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +30,9 @@ pub enum RequestPart {
 
 /// A job at one moment.
 pub struct JobSnapshot {
-    // Dropped first: the file may change when nobody holds it.
-    connection: Connection,
+    look: Look,
     crawl: CrawlRecord,
-    what: String,
-    _hold: Option<SharedHold>,
+    dir: JobDir,
 }
 
 impl JobSnapshot {
@@ -39,34 +42,38 @@ impl JobSnapshot {
     /// [`StoreError::NoJob`] if there is none, [`StoreError::NoCrawler`] if it has no crawl of that crawler, and what says that a file is
     /// damaged or of another format.
     pub fn open(dir: &JobDir, crawler: Option<&CrawlerId>) -> Result<Self, StoreError> {
-        let what = dir.database().display().to_string();
-        // Asked before the first look at the file.
-        let hold = dir.hold();
-        let in_use = dir.in_use();
         let no_job = || StoreError::NoJob { dir: dir.path().to_owned() };
-        let look = match schema::inspect(dir)? {
-            Found::Nothing | Found::Begun => return Err(no_job()),
-            Found::AtRest if !in_use => schema::look_at_rest,
-            Found::AtRest | Found::WithLog => schema::look_at_log,
-        };
-        let open = || -> Done<(Connection, Option<CrawlRecord>)> {
-            let connection = look(dir)?;
+        let look = look(dir)?.ok_or_else(no_job)?;
+        let open = || -> Done<CrawlRecord> {
+            let connection = &look.connection;
             connection.pragma_update(None, "temp_store", "FILE")?;
             connection.execute_batch("BEGIN")?;
-            let crawl = match crawler {
-                Some(crawler) => crawls::of_crawler(&connection, crawler)?,
-                None => crawls::last_opened(&connection)?,
-            };
-            Ok((connection, crawl))
+            let Some(crawler) = crawler else { return Ok(crawls::last_opened(connection)?.ok_or_else(no_job)?) };
+            if let Some(crawl) = crawls::of_crawler(connection, crawler)? {
+                return Ok(crawl);
+            }
+            let known = crawls::crawler_ids(connection, SHOWN_IDS + 1)?;
+            if known.is_empty() {
+                return Err(no_job().into());
+            }
+            Err(StoreError::NoCrawler { dir: dir.path().to_owned(), crawler: crawler.to_string(), known }.into())
         };
-        let (connection, crawl) = open().map_err(|trouble| trouble.into_error("read the job", &what))?;
-        let Some(crawl) = crawl else {
-            return Err(crawler.map_or_else(no_job, |crawler| StoreError::NoCrawler {
-                dir: dir.path().to_owned(),
-                crawler: crawler.to_string(),
-            }));
-        };
-        Ok(Self { connection, crawl, what, _hold: hold })
+        let crawl = open().map_err(|trouble| trouble.into_error("read the job", &dir.database().display().to_string()))?;
+        Ok(Self { look, crawl, dir: dir.clone() })
+    }
+
+    /// The job's folder.
+    #[must_use]
+    pub fn folder(&self) -> &std::path::Path {
+        self.dir.path()
+    }
+
+    /// The items of this moment, to be read also when the snapshot is dropped.
+    ///
+    /// # Errors
+    /// If the job cannot be read.
+    pub fn all_items(&self) -> Result<JobItems, StoreError> {
+        self.read(|rows| JobItems::of(&self.dir, &self.crawl, rows))
     }
 
     /// The crawl.
@@ -91,7 +98,8 @@ impl JobSnapshot {
         self.read(|rows| errors::most_frequent(rows, self.crawl.id, of, limit))
     }
 
-    /// The session pools, each with its sessions: the crawl's own, and those in named stores, which all crawls of the store share.
+    /// The session pools, each with its sessions: the crawl's own, and those in named stores, which all crawls of the store
+    /// share.
     ///
     /// # Errors
     /// If the job cannot be read.
@@ -125,14 +133,35 @@ impl JobSnapshot {
         self.pull(query, params![self.crawl.crawler_id.as_str(), range.start, range.end], read, take)
     }
 
-    /// The key-value stores that have records: the crawl's own, and those with a name, which all crawls of the store share.
+    /// The key-value stores that have records, auto-saved values or session pools: the crawl's own, and those with a name, which
+    /// all crawls of the store share.
     ///
     /// # Errors
     /// If the job cannot be read.
     pub fn key_value_stores(&self) -> Result<Vec<KvStoreName>, StoreError> {
         let named = |name: String| if name.is_empty() { KvStoreName::Default } else { KvStoreName::Named(name) };
-        let query = "SELECT DISTINCT store FROM key_values WHERE scope IN (0, ?1) ORDER BY store";
-        self.names(query).map(|names| names.into_iter().map(named).collect())
+        let mut stores: BTreeSet<String> =
+            self.names("SELECT DISTINCT store FROM key_values WHERE scope IN (0, ?1)")?.into_iter().collect();
+        if self.read(|_| self.has_table("session_pools"))? {
+            stores.extend(self.names("SELECT DISTINCT store FROM session_pools WHERE scope IN (0, ?1)")?);
+        }
+        self.auto_saved(|values| {
+            for value in values {
+                if let (AutoSaved { store: KvStoreName::Named(name), .. }, _) = value? {
+                    stores.insert(name);
+                }
+            }
+            Ok::<(), StoreError>(())
+        })??;
+        Ok(stores.into_iter().map(named).collect())
+    }
+
+    /// A record of a key-value store; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the job cannot be read.
+    pub fn key_value(&self, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, StoreError> {
+        self.read(|rows| key_values::get(rows, self.crawl.id, store, key))
     }
 
     /// The records of a key-value store, in the order of their keys.
@@ -185,16 +214,16 @@ impl JobSnapshot {
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> Done<T>) -> Result<T, StoreError> {
-        read(&self.connection).map_err(|trouble| self.trouble(trouble))
+        read(&self.look.connection).map_err(|trouble| self.trouble(trouble))
     }
 
     fn trouble(&self, trouble: Trouble) -> StoreError {
-        trouble.into_error("read the job", &self.what)
+        trouble.into_error("read the job", &self.dir.database().display().to_string())
     }
 
     fn has_table(&self, name: &str) -> Done<bool> {
         let found = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-        Ok(self.connection.query_row(found, [name], |_| Ok(())).optional()?.is_some())
+        Ok(self.look.connection.query_row(found, [name], |_| Ok(())).optional()?.is_some())
     }
 
     fn names(&self, query: &str) -> Result<Vec<String>, StoreError> {
@@ -213,7 +242,7 @@ impl JobSnapshot {
         take: impl FnOnce(Pull<'_, T>) -> U,
     ) -> Result<U, StoreError> {
         let failed = |error: rusqlite::Error| self.trouble(error.into());
-        let mut statement = self.connection.prepare(query).map_err(failed)?;
+        let mut statement = self.look.connection.prepare(query).map_err(failed)?;
         let mut rows = statement.query(which).map_err(failed)?;
         let mut next = || match rows.next() {
             Ok(Some(row)) => Some(read(row).map_err(|trouble| self.trouble(trouble))),

@@ -1,13 +1,14 @@
 //! A disk that is full or nearly so, and the log.
 
 use super::Job;
-use crate::StoreError;
 use crate::contract::{Crawl, items, page, pages, spec};
 use crate::sqlite::Backed;
 use crate::sqlite::desk::Desk;
 use crate::sqlite::schema::{LOG_PAGES, PAGE_BYTES};
 use crate::sqlite::trouble::Trouble;
+use crate::{JobDir, JobSnapshot, Store, StoreError};
 use nephila_model::{CommitLimits, DatasetName, Effects, Group};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[tokio::test]
 async fn a_full_disk_rolls_the_group_back_and_the_store_goes_on() {
@@ -104,6 +105,32 @@ async fn a_log_that_was_left_is_folded_when_its_crawl_is_opened() {
     let crawl = job.crawl().await;
     assert_eq!(log.metadata().expect("a log").len(), 0);
     assert_eq!(crawl.paths("a.example").await, ["2"]);
+}
+
+#[tokio::test]
+async fn who_looks_at_a_job_is_not_waited_for_when_it_is_closed() {
+    static WAITED: AtomicBool = AtomicBool::new(false);
+    let wait = |_| {
+        WAITED.store(true, Ordering::Relaxed);
+        false
+    };
+    let job = Job::new();
+    let store = job.open().expect("a store");
+    let crawl = Crawl::open(store.clone(), spec("main")).await;
+    let request = crawl.accept_one("1").await;
+    crawl.apply(crawl.handled(&request, items(&["a"]))).await;
+    let moment = JobSnapshot::open(&JobDir::existing(job.path()).expect("a job"), None).expect("a moment");
+    let watch = move |desk: &mut Desk| Ok(desk.connection.busy_handler(Some(wait))?);
+    store.rows().writer().call("watch", watch).await.expect("watched");
+    store.close().await.expect("closed");
+    assert!(!WAITED.load(Ordering::Relaxed));
+    // All of it is in the file.
+    let copy = Job::new();
+    std::fs::create_dir(copy.path()).expect("a folder");
+    std::fs::copy(job.database(), copy.database()).expect("copied");
+    let copied = JobSnapshot::open(&JobDir::existing(copy.path()).expect("a job"), None).expect("a moment");
+    assert_eq!(copied.items(&DatasetName::Default, 0, 9, usize::MAX).expect("items").rows.len(), 1);
+    assert_eq!(moment.items(&DatasetName::Default, 0, 9, usize::MAX).expect("items").rows.len(), 1);
 }
 
 #[tokio::test]
