@@ -1,15 +1,15 @@
 //! How many requests may be in flight. Crawlee: the decisions of its `AutoscaledPool`.
 //!
-//! Decision: it starts at the most, which is what the user asked for (or below, where memory might not bear it: `warm_up`), and shrinks
-//! only for a reason. Memory and a storage that
-//! refuses are reasons at once (`brake`). For all else it asks the only question that matters: would fewer do as much, or more do more?
-//! It tries, one stride at a time, and compares throughput; a busy processor, a late event loop, or a throughput that is no longer what it
-//! was (which, with the same number in flight, is a latency that has risen or fallen) are occasions to try, not reasons to shrink. A round
-//! of trials that changes nothing doubles the time to the next one, so that it settles.
-//! Crawlee adds or takes 5 % each 10 s by load alone, so that it never stands still, and freezes at nothing under load.
+//! Decision: it starts at the most, which is what the user asked for (or below, where memory might not bear it: `warm_up`), and
+//! shrinks only for a reason. Memory and a storage that refuses are reasons at once (`brake`). For all else it asks the only
+//! question that matters: would fewer do as much, or more do more? It tries, one stride at a time, and compares throughput; a
+//! busy processor, a late event loop, or a throughput that is no longer what it was (which, with the same number in flight, is a
+//! latency that has risen or fallen) are occasions to try, not reasons to shrink. A round of trials that changes nothing doubles
+//! the time to the next one, so that it settles. Crawlee adds or takes 5 % each 10 s by load alone, so that it never stands
+//! still, and freezes at nothing under load.
 //!
-//! The cost: with nothing to find, it is a fifth below the best for some seconds, six times in the first hour. Requests that others hold
-//! back (politeness, an empty queue) say nothing about concurrency, and then nothing is tried.
+//! The cost: with nothing to find, it is a fifth below the best for some seconds, six times in the first hour. Requests that
+//! others hold back (politeness, an empty queue) say nothing about concurrency, and then nothing is tried.
 //!
 //! It is pure: no clock, no task, no lock. It never answers with less than the least concurrency, which is at least 1.
 

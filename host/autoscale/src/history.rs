@@ -1,7 +1,7 @@
 //! Whether one resource was overloaded, over the last half minute.
 //!
-//! Decision: weighed by time, not by samples, as Crawlee does: a sample speaks for the time since the one before. A sampler that is itself
-//! slowed down by overload gives fewer samples of it, and they must not count less.
+//! Decision: weighed by time, not by samples, as Crawlee does: a sample speaks for the time since the one before. A sampler that
+//! is itself slowed down by overload gives fewer samples of it, and they must not count less.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -43,8 +43,8 @@ impl History {
         }
     }
 
-    /// The share of the time in which it was overloaded, in a window that ends with the newest sample. Without samples nothing was; a
-    /// single one speaks for all of it.
+    /// The share of the time in which it was overloaded, in a window that ends with the newest sample. Without samples nothing
+    /// was; a single one speaks for all of it.
     pub(crate) fn overloaded(&self, window: Duration) -> f64 {
         let Some((newest, last)) = self.samples.back() else { return 0.0 };
         let inside = || self.samples.iter().skip_while(|(at, _)| newest.duration_since(*at) > window);

@@ -1,9 +1,10 @@
 //! How many requests may be in flight: what is used, whether that is too much, and what follows from it.
 //!
-//! Decision: four parts that know nothing of each other but plain data, so that each can be tested alone and the whole in simulated time.
-//! [`Vitals`] samples this process, its cgroup and the machine; [`Snapshotter`] keeps half a minute of samples and says what is
-//! overloaded ([`SystemStatus`]); [`Workload`] adds up what the dispatcher does; [`Controller`] decides. Nothing but [`EventLoopProbe`]
-//! runs by itself. Inputs, thresholds and names are Crawlee's where it has them; the controller is not (see there).
+//! Decision: four parts that know nothing of each other but plain data, so that each can be tested alone and the whole in
+//! simulated time. [`Vitals`] samples this process, its cgroup and the machine; [`Snapshotter`] keeps half a minute of samples
+//! and says what is overloaded ([`SystemStatus`]); [`Workload`] adds up what the dispatcher does; [`Controller`] decides. Nothing
+//! but [`EventLoopProbe`] runs by itself. Inputs, thresholds and names are Crawlee's where it has them; the controller is not
+//! (see there).
 //!
 //! A dispatcher owns all of them, and about once a second does this:
 //!
@@ -29,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod budget;
 mod controller;
 mod decision;
 mod history;
@@ -41,6 +43,7 @@ mod system_info;
 mod vitals;
 mod workload;
 
+pub use budget::{Budget, Promise};
 pub use controller::{Controller, Observations, first_concurrency};
 pub use decision::{Decision, Reason};
 pub use probe::{Delay, EventLoopProbe, PROBE_PERIOD};

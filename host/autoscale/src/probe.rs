@@ -1,8 +1,8 @@
 //! How late the event loop is: tokio's scheduler, and behind it the processors.
 //!
-//! Decision: a task asks to be woken each half second and notes by how much it comes later, as Crawlee does with Python's loop. On many
-//! worker threads it comes late only when all of them are busy, which is what matters. What is measured waits in a short queue for whoever
-//! keeps snapshots; if nobody fetches it, the oldest are dropped.
+//! Decision: a task asks to be woken each half second and notes by how much it comes later, as Crawlee does with Python's loop.
+//! On many worker threads it comes late only when all of them are busy, which is what matters. What is measured waits in a short
+//! queue for whoever keeps snapshots; if nobody fetches it, the oldest are dropped.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

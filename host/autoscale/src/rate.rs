@@ -1,8 +1,8 @@
 //! How many requests may begin in a minute. Crawlee: `max_tasks_per_minute`.
 //!
-//! Decision: a bucket of tokens that fills evenly, and a time at which the next request may begin: no worker sleeps, as Crawlee's does.
-//! The bucket holds what one second brings, one token at least, so that a dispatcher that looks a little late loses nothing, and no
-//! minute begins with a burst. In any minute at most `n` requests begin, and one second's worth more.
+//! Decision: a bucket of tokens that fills evenly, and a time at which the next request may begin: no worker sleeps, as Crawlee's
+//! does. The bucket holds what one second brings, one token at least, so that a dispatcher that looks a little late loses
+//! nothing, and no minute begins with a burst. In any minute at most `n` requests begin, and one second's worth more.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
 //! What autoscaling goes by, and the variables of the environment that change it.
 //!
-//! Decision: names and defaults are Crawlee's, so that what its users set goes on working; where both spellings of a variable are set,
-//! ours wins. One default differs: in a container, what may be used is the container's limit and not a quarter of it, since the limit is
-//! our share already. A value that cannot be is an error that names its variable: a limit that was meant and is not in force costs a night.
+//! Decision: names and defaults are Crawlee's, so that what its users set goes on working; where both spellings of a variable are
+//! set, ours wins. One default differs: in a container, what may be used is the container's limit and not a quarter of it, since
+//! the limit is our share already. A value that cannot be is an error that names its variable: a limit that was meant and is not
+//! in force costs a night.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -46,7 +47,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From `least` (Crawlee: `min_concurrency`, 1) to `most` (Crawlee: `max_concurrency`; ours: `-c`), where the controller starts.
+    /// From `least` (Crawlee: `min_concurrency`, 1) to `most` (Crawlee: `max_concurrency`; ours: `-c`), where the controller
+    /// starts.
     ///
     /// # Errors
     /// [`SettingError::Crossed`] if `least` is greater than `most`.
@@ -86,8 +88,8 @@ pub struct AutoscaleSettings {
     /// Bytes that this process and its children may use; none: by `available_memory_ratio`. A cgroup's limit that is less wins.
     /// Crawlee: `memory_mbytes`, in units of 1,048,576 bytes.
     pub memory: Option<u64>,
-    /// Share of all memory that may be used. None, the default: a quarter of the machine's memory (Crawlee's 0.25) if nothing limits us,
-    /// and the whole of a cgroup's limit otherwise. Crawlee: `available_memory_ratio`.
+    /// Share of all memory that may be used. None, the default: a quarter of the machine's memory (Crawlee's 0.25) if nothing
+    /// limits us, and the whole of a cgroup's limit otherwise. Crawlee: `available_memory_ratio`.
     pub available_memory_ratio: Option<Ratio>,
     /// Above it the processors count as overloaded. 0.95. Crawlee: `max_used_cpu_ratio`.
     pub max_used_cpu: Ratio,

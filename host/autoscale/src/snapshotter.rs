@@ -1,7 +1,7 @@
 //! The last half minute of processors, memory, event loop and storage. Crawlee: `Snapshotter`.
 //!
-//! Decision: it measures nothing itself. Whoever owns it hands in samples with their time, so that it needs no lock, and a test's samples
-//! are as good as real ones. Inputs and thresholds are Crawlee's; what sandboxes may still take of memory is added.
+//! Decision: it measures nothing itself. Whoever owns it hands in samples with their time, so that it needs no lock, and a test's
+//! samples are as good as real ones. Inputs and thresholds are Crawlee's; what sandboxes may still take of memory is added.
 
 use crate::history::{History, Load};
 use crate::settings::{AutoscaleSettings, Ratio, Tolerated};

@@ -17,8 +17,8 @@ pub struct SystemInfo {
 /// Use of processors since the sample before.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuInfo {
-    /// How busy that is which we may use, from 0 to 1: the cgroup's quota or the machine's processors, whichever is busier, whoever
-    /// keeps them busy. Crawlee: `usedRatio`, which knows no cgroups.
+    /// How busy that is which we may use, from 0 to 1: the cgroup's quota or the machine's processors, whichever is busier,
+    /// whoever keeps them busy. Crawlee: `usedRatio`, which knows no cgroups.
     pub used_ratio: f64,
     /// The part of it that this process and its children use, from 0 to 1.
     pub own_ratio: f64,
@@ -29,7 +29,8 @@ pub struct CpuInfo {
 /// Use of memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryInfo {
-    /// Of this process and its children, each shared page counted by its share where the system says so (PSS). Crawlee: `currentSize`.
+    /// Of this process and its children, each shared page counted by its share where the system says so (PSS). Crawlee:
+    /// `currentSize`.
     pub current: u64,
     /// All that there is: the machine's memory, or the tightest cgroup's limit if that is less. Crawlee: `totalSize`.
     pub total: u64,

@@ -1,9 +1,9 @@
 //! What this process, its children, its cgroup and the machine use.
 //!
-//! Decision: the scope that is tightest counts. Crawlee looks at the machine alone, so that a container is killed while its crawler sees
-//! room (issue 1535); here the cgroup's limits of processors and memory, and those of its parents, are found and measured against.
-//! On Linux the kernel's files are read directly, under a root that tests can fake; elsewhere the crate `sysinfo` answers. Neither needs
-//! more than fractions of a millisecond, since this runs each second (`benches/sample.rs`).
+//! Decision: the scope that is tightest counts. Crawlee looks at the machine alone, so that a container is killed while its
+//! crawler sees room (issue 1535); here the cgroup's limits of processors and memory, and those of its parents, are found and
+//! measured against. On Linux the kernel's files are read directly, under a root that tests can fake; elsewhere the crate
+//! `sysinfo` answers. Neither needs more than fractions of a millisecond, since this runs each second (`benches/sample.rs`).
 
 #[cfg(target_os = "linux")]
 mod cgroup;
@@ -35,7 +35,8 @@ use crate::system_info::{CpuInfo, MemoryInfo, SystemInfo};
 use nephila_model::Timestamp;
 use std::time::Instant;
 
-/// Takes samples. One per process is enough, and each needs its own `&mut`: use of processors is what has changed since the sample before.
+/// Takes samples. One per process is enough, and each needs its own `&mut`: use of processors is what has changed since the
+/// sample before.
 #[derive(Debug)]
 pub struct Vitals {
     settings: AutoscaleSettings,
@@ -49,7 +50,8 @@ impl Vitals {
         Self { settings: settings.clone(), source: Source::new(Instant::now()) }
     }
 
-    /// Of the process that `/proc/self` under this root describes: a folder of a test, or where a container sees its host's files.
+    /// Of the process that `/proc/self` under this root describes: a folder of a test, or where a container sees its host's
+    /// files.
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn under(root: &std::path::Path, settings: &AutoscaleSettings, now: Instant) -> Self {

@@ -1,7 +1,7 @@
 //! What a dispatcher did since it was last asked.
 //!
-//! Decision: the controller judges a number of requests in flight by what came of it, and that says something only while this number, and
-//! not politeness or an empty queue, held requests back. So the time is added up in which it did.
+//! Decision: the controller judges a number of requests in flight by what came of it, and that says something only while this
+//! number, and not politeness or an empty queue, held requests back. So the time is added up in which it did.
 
 use std::time::{Duration, Instant};
 
@@ -71,8 +71,8 @@ impl Workload {
         (self.running, self.demand) = (running, demand);
     }
 
-    /// A request has come to something after `took`, from its first byte sent to its commit. One that failed is not told: a site that
-    /// refuses quickly would look like a fast one.
+    /// A request has come to something after `took`, from its first byte sent to its commit. One that failed is not told: a site
+    /// that refuses quickly would look like a fast one.
     pub fn completed(&mut self, took: Duration) {
         self.completed += 1;
         self.latency += took;

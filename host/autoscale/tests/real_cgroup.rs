@@ -1,4 +1,5 @@
-//! A real cgroup of half a processor and 512 MB, where one can be made: a child process in it sees its limits and what it uses of them.
+//! A real cgroup of half a processor and 512 MB, where one can be made: a child process in it sees its limits and what it uses of
+//! them.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the report")]
 

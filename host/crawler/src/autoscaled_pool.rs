@@ -1,13 +1,14 @@
 //! How many requests this crawl has in flight (Crawlee: `AutoscaledPool`).
 //!
-//! Decision: the run loop owns it and asks; it decides nothing by itself and starts nothing. The system is sampled once per process, by
-//! the event manager, for all crawls and listeners (Crawlee's issue 2242); here the newest sample is read, once a second. Without one only
-//! what the crawl sees of itself counts.
+//! Decision: the run loop owns it and asks; it decides nothing by itself and starts nothing. The system is sampled once per
+//! process, by the event manager, for all crawls and listeners (Crawlee's issue 2242); here the newest sample is read, once a
+//! second. Without one only what the crawl sees of itself counts. What memory bears at the beginning is shared with the other
+//! crawls of the process.
 
 use crate::settings::CrawlSettings;
 use nephila_autoscale::{
-    AutoscaleSettings, Bounds, Controller, Decision, Demand, EventLoopProbe, Observations, Snapshotter, SystemInfo, TaskRate,
-    Workload, first_concurrency,
+    AutoscaleSettings, Bounds, Budget, Controller, Decision, Demand, EventLoopProbe, Observations, Promise, Snapshotter,
+    SystemInfo, TaskRate, Workload, first_concurrency,
 };
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -31,22 +32,27 @@ pub struct AutoscaledPool {
     rate: Option<TaskRate>,
     samples: watch::Receiver<Option<SystemInfo>>,
     decision: Decision,
+    promise: Promise,
 }
 
 impl AutoscaledPool {
-    /// At the most that the settings allow, or at what memory bears for certain. To be called on the crawl's runtime, whose delay is
-    /// measured.
-    pub fn new(mut load: Load, settings: &CrawlSettings, now: Instant) -> Self {
+    /// At the most that the settings allow, or at what memory bears for certain. To be called on the crawl's runtime, whose delay
+    /// is measured.
+    pub fn new(load: Load, settings: &CrawlSettings, now: Instant) -> Self {
+        Self::within(&Budget::of_process(), load, settings, now)
+    }
+
+    fn within(budget: &Budget, mut load: Load, settings: &CrawlSettings, now: Instant) -> Self {
         let mut snapshots = Snapshotter::new(&load.settings);
         let sample = *load.samples.borrow_and_update();
-        let controller = match sample {
-            Some(sample) => {
-                snapshots.record_system(now, &sample);
-                Controller::starting_with(bounds(settings), first_concurrency(sample.memory, &load.settings), now)
-            }
-            None => Controller::new(bounds(settings), now),
-        };
+        if let Some(sample) = &sample {
+            snapshots.record_system(now, sample);
+        }
+        let free = sample.map_or(usize::MAX, |sample| first_concurrency(sample.memory, &load.settings));
+        let (first, promise) = budget.begin(free, bounds(settings));
+        let controller = Controller::starting_with(bounds(settings), first, now);
         Self {
+            promise,
             snapshots,
             decision: controller.decision(),
             controller,
@@ -83,6 +89,7 @@ impl AutoscaledPool {
     /// A request was handled, after `took`.
     pub fn completed(&mut self, took: Duration) {
         self.workload.completed(took);
+        self.promise.ended();
     }
 
     /// Decides anew; about once a second.
@@ -99,6 +106,7 @@ impl AutoscaledPool {
         let before = self.decision;
         self.decision = self.controller.tick(now, &Observations::new(self.workload.take(now), &self.snapshots));
         if self.decision.concurrency != before.concurrency {
+            self.promise.allow(self.decision.concurrency);
             let Decision { concurrency, reason } = self.decision;
             tracing::debug!(
                 concurrency,
@@ -115,4 +123,30 @@ fn bounds(settings: &CrawlSettings) -> Bounds {
     let most = number(settings.concurrency);
     // A minimum above the maximum was refused where the settings were read.
     Bounds::new(number(settings.min_concurrency), most).unwrap_or_else(|_| Bounds::up_to(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nephila_autoscale::{CpuInfo, MemoryInfo};
+    use nephila_model::Timestamp;
+
+    #[tokio::test]
+    async fn crawls_of_one_process_share_what_memory_bears_and_ended_requests_make_room() {
+        const MB: u64 = 1 << 20;
+        let memory = MemoryInfo { current: 30 * MB, allowed: 512 * MB, system_wide_used: 60 * MB, total: 512 * MB };
+        let sample = SystemInfo { at: Timestamp::now(), cpu: CpuInfo::default(), memory };
+        let (_sampler, samples) = watch::channel(Some(sample));
+        let load = Load { settings: AutoscaleSettings::default(), samples };
+        let mut settings = CrawlSettings::default();
+        settings.set("concurrency", "40").expect("a setting");
+        let (budget, now) = (Budget::default(), Instant::now());
+        let begin = || AutoscaledPool::within(&budget, load.clone(), &settings, now);
+
+        let (mut one, two) = (begin(), begin());
+        assert_eq!((one.concurrency(), two.concurrency()), (40, 13), "53 of 8 MiB fit");
+        drop(two);
+        (0..40).for_each(|_| one.completed(Duration::from_millis(1)));
+        assert_eq!(begin().concurrency(), 40, "what the first one's take is in the sample by now");
+    }
 }

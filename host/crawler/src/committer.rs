@@ -1,8 +1,9 @@
 //! The one task that commits outcomes, in groups.
 //!
-//! Decision: a group takes in whatever arrives without waiting for it: it lets the tasks that are ready to run have their turn, [`ROUNDS`]
-//! times. So a lone outcome is committed at once, no timer is involved, and a busy crawl pays one transaction for many pages. Groups are bounded by count and bytes, and the bounded channel is the back-pressure. The committer never waits for a re-run:
-//! an outcome in conflict goes back to its task with the reason.
+//! Decision: a group takes in whatever arrives without waiting for it: it lets the tasks that are ready to run have their turn,
+//! [`ROUNDS`] times. So a lone outcome is committed at once, no timer is involved, and a busy crawl pays one transaction for many
+//! pages. Groups are bounded by count and bytes, and the bounded channel is the back-pressure. The committer never waits for a
+//! re-run: an outcome in conflict goes back to its task with the reason.
 
 use crate::named_storages::{NamedStorages, Notice};
 use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, SessionDelta, Step};
@@ -17,8 +18,9 @@ const GROUP: usize = 256;
 /// Bytes of effects and of sessions' changes in one transaction, beyond which no further outcome joins it.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// How often a group lets the tasks that are ready to run have their turn before it is committed. With plugins that compute, a turn takes as
-/// long as their ticks. (To stop where a turn brought nothing costs 3 % of a page of 4 kB: the next turn brings what the network woke.)
+/// How often a group lets the tasks that are ready to run have their turn before it is committed. With plugins that compute, a
+/// turn takes as long as their ticks. (To stop where a turn brought nothing costs 3 % of a page of 4 kB: the next turn brings
+/// what the network woke.)
 const ROUNDS: usize = 3;
 
 /// Outcomes that may wait for the committer.

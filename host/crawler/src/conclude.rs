@@ -1,12 +1,13 @@
 //! From what an attempt came to, through the plugin's entry points, to a committed outcome.
 //!
-//! Decision: the verdict is made in one place and committed at once with everything that the plugin asked for. If something that the
-//! call saw of the state has changed, the call is run again on the same page, alone under the crawl's state lock, so that it always gets
-//! through. Re-runs cost processor time, never a fetch. What the attempt did to its session is committed with the verdict, whatever it is,
-//! and the session is free only then. A page that the site keeps from a session goes back to the queue for another session to ask, a few
-//! times, which is no retry.
+//! Decision: the verdict is made in one place and committed at once with everything that the plugin asked for. If something that
+//! the call saw of the state has changed, the call is run again on the same page, alone under the crawl's state lock, so that it
+//! always gets through. Re-runs cost processor time, never a fetch. What the attempt did to its session is committed with the
+//! verdict, whatever it is, and the session is free only then. A page that the site keeps from a session goes back to the queue
+//! for another session to ask, a few times, which is no retry.
 
 use crate::attempt::Attempt;
+use crate::handling::Handling;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
 use crate::pipelines;
@@ -25,24 +26,25 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use url::Url;
 
-/// Runs beside others before a call in conflict runs alone: what conflicts once is most often a key that all handlers want, and each further run
-/// beside them would be for nothing (16 handlers that count on one key: a sixth of the throughput of those that do not with four runs).
+/// Runs beside others before a call in conflict runs alone: what conflicts once is most often a key that all handlers want, and
+/// each further run beside them would be for nothing (16 handlers that count on one key: a sixth of the throughput of those that
+/// do not with four runs).
 const RUNS_BESIDE_OTHERS: u32 = 1;
 
 /// Decides about a visit and commits the decision.
 pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landing {
     // A suspect is decoded and handled while nothing else is, so that a crash inside its mark is its own (S10).
-    let (_alone, _beside) = match visit.suspicion {
+    let _handling = match visit.suspicion {
         Suspicion::Suspect => {
-            let guard = line.handling.write().await;
+            let alone = Handling::alone().await;
             let marked = line.store.mark_suspect(line.crawl, visit.claim.request.id, visit.claim.lease).await;
             match marked {
-                Ok(()) => (Some(guard), None),
+                Ok(()) => alone,
                 Err(StoreError::Stale) => return Landing::Stale,
                 Err(error) => return Landing::Lost(Arc::new(error)),
             }
         }
-        Suspicion::None => (None, Some(line.handling.read().await)),
+        Suspicion::None => Handling::beside_others().await,
     };
     let Ok(_permit) = line.handlers.acquire().await else { return Landing::Dropped };
 
@@ -109,8 +111,8 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
     }
 }
 
-// The store refused an effect, so the request fails: first with the effects of the failure entry point, then without. What was asked for
-// the session stands: it is none of the effects.
+// The store refused an effect, so the request fails: first with the effects of the failure entry point, then without. What was
+// asked for the session stands: it is none of the effects.
 enum Overruled {
     Once(FailureReason, UseAsk),
     Twice(FailureReason, UseAsk),
@@ -220,8 +222,8 @@ fn rotated(line: &Line, request: &QueuedRequest) -> Option<RequestSpec> {
     may.then(|| RequestSpec { session_rotations: spec.session_rotations + 1, session_preferred: None, ..spec.clone() })
 }
 
-// From the beginning, as it was claimed: the redirects so far were made for the session that is blocked. Where a site says that it is asked
-// too much, the next session does not ask at once.
+// From the beginning, as it was claimed: the redirects so far were made for the session that is blocked. Where a site says that
+// it is asked too much, the next session does not ask at once.
 fn rotate(line: &Line, visit: &Visit, spec: RequestSpec, reason: &FailureReason) -> Decision {
     let request = &visit.claim.request;
     tracing::debug!(url = %request.url, rotations = spec.session_rotations, reason = %reason.message, "another session is to try");
@@ -232,7 +234,8 @@ fn rotate(line: &Line, visit: &Visit, spec: RequestSpec, reason: &FailureReason)
     decision
 }
 
-// What the attempt gave is committed: its session is free. What the store says of it holds: there all that its uses gave comes together.
+// What the attempt gave is committed: its session is free. What the store says of it holds: there all that its uses gave comes
+// together.
 fn end_session(visit: &mut Visit, delta: Option<SessionDelta>, ended: Option<Unusable>) {
     let (Some(session), Some(mut delta)) = (visit.session.take(), delta) else { return };
     delta.retired |= matches!(ended, Some(Unusable::Retired | Unusable::Blocked { .. }));
@@ -301,8 +304,8 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     }
 }
 
-// The request fails for good: the plugin hears of it, and what it asks for commits with the failure. `ask` is what its handler asked for the
-// session.
+// The request fails for good: the plugin hears of it, and what it asks for commits with the failure. `ask` is what its handler
+// asked for the session.
 async fn give_up(
     line: &Line,
     visit: &Visit,

@@ -75,8 +75,8 @@ impl Stopper {
     }
 }
 
-/// Ready when whoever asked for a stop waits no longer: the grace after the first order is over, or there was a second one. Never, if
-/// nobody asks.
+/// Ready when whoever asked for a stop waits no longer: the grace after the first order is over, or there was a second one.
+/// Never, if nobody asks.
 pub async fn out_of_patience(mut stop: watch::Receiver<StopOrder>, grace: Duration) {
     // An error means that nobody can ask any more.
     if stop.wait_for(|order| order.level >= StopLevel::Graceful).await.is_err() {

@@ -1,4 +1,5 @@
-//! A way for tests to make a page, or an event, kill the host. Only in builds with debug assertions; the release build has no such thing.
+//! A way for tests to make a page, or an event, kill the host. Only in builds with debug assertions; the release build has no
+//! such thing.
 
 use std::sync::OnceLock;
 use url::Url;

@@ -1,7 +1,7 @@
 //! What is in flight: a task for each visit, and who of them is being served.
 //!
-//! Decision: `concurrency` bounds visits that are served. One that waits for a slow site leaves that count until its site answers; the
-//! number of all of them is bounded by `max-sockets`.
+//! Decision: `concurrency` bounds visits that are served. One that waits for a slow site leaves that count until its site
+//! answers; the number of all of them is bounded by `max-sockets`.
 
 use crate::line::Line;
 use crate::pace::{Pace, Speed};

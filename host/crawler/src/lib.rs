@@ -18,6 +18,7 @@ mod failed_kinds;
 mod finish;
 mod flights;
 mod frontier;
+mod handling;
 mod landing;
 mod line;
 mod listening;

@@ -1,4 +1,4 @@
-//! What every visit of a crawl shares: the stations of the line, and the locks between visits.
+//! What every visit of a crawl shares: the stations of the line, and the locks between its visits (see also `handling.rs`).
 
 use crate::block_pages::BlockPages;
 use crate::bulletin::Bulletin;
@@ -49,8 +49,6 @@ pub struct Line {
     pub bulletin: Bulletin,
     /// Where the time goes.
     pub profile: Arc<Profile>,
-    /// Held by every handling, exclusively by that of a suspect.
-    pub handling: RwLock<()>,
     /// Held by commits that change the state, exclusively by a call that must run alone.
     pub state: RwLock<()>,
     /// Calls of the plugin at once at most.

@@ -1,9 +1,10 @@
 //! Events on their way to the listeners of the crawl's plugins, beside the pages.
 //!
-//! Decision: a task of its own owns the listener, so that a slow or crashing one delays no page. What plugins emit comes from the store, one
-//! event after another, each until its outcome is committed (exactly once with effect); the host's own events come from the event
-//! manager and pass: its queue gives way for a listener that is behind. What outcomes bring for the queue goes to the run loop as news.
-//! After a crash the first event of the store is a suspect, as pages are (S10): it is heard behind a durable mark while nothing else is.
+//! Decision: a task of its own owns the listener, so that a slow or crashing one delays no page. What plugins emit comes from the
+//! store, one event after another, each until its outcome is committed (exactly once with effect); the host's own events come
+//! from the event manager and pass: its queue gives way for a listener that is behind. What outcomes bring for the queue goes to
+//! the run loop as news. After a crash the first event of the store is a suspect, as pages are (S10): it is heard behind a
+//! durable mark while nothing else is.
 
 mod hearers;
 mod hearing;
@@ -54,14 +55,15 @@ pub enum News {
 enum Order {
     /// Events wait in the store.
     Emitted,
-    /// Nothing is to be heard until the next order; to be answered when that is so. Whoever waits no longer for the answer has not said it.
+    /// Nothing is to be heard until the next order; to be answered when that is so. Whoever waits no longer for the answer has
+    /// not said it.
     Hold(oneshot::Sender<()>),
     /// These are the last events; to be answered when they were heard.
     Last(Vec<Event>, Late, oneshot::Sender<()>),
 }
 
-/// What becomes of the requests and events that a listener brings on what it hears before the last events, when the crawl's reason to end
-/// stands already. On the last ones they are left out.
+/// What becomes of the requests and events that a listener brings on what it hears before the last events, when the crawl's
+/// reason to end stands already. On the last ones they are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Late {
     /// They wait for the next start.
@@ -76,6 +78,17 @@ struct Doing {
     at_work: AtWork,
     /// What it has registered with the event manager.
     registered: Option<Subscription>,
+}
+
+/// What is before the listener of a crawl that has nothing else to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// Nothing.
+    Nothing,
+    /// It is at an event, or one waits in the store or is on its way from the event manager: there will be news.
+    News,
+    /// Events of the store that it does not hear any more, because the host is at fault. The next start has it hear them.
+    NextStart,
 }
 
 /// The run loop's side of it.
@@ -138,8 +151,8 @@ impl Listening {
         self.pages.send_if_modified(|pages| std::mem::replace(pages, Pages::GoOn) != Pages::GoOn);
     }
 
-    /// There are none any more, unless the listener brings some: from here on it hears no more of how the system and the crawl stand,
-    /// which would go on for ever.
+    /// There are none any more, unless the listener brings some: from here on it hears no more of how the system and the crawl
+    /// stand, which would go on for ever.
     pub fn pages_are_done(&self) {
         self.pages.send_replace(Pages::Done);
     }
@@ -150,8 +163,8 @@ impl Listening {
         let _ = self.orders.try_send(Order::Emitted);
     }
 
-    /// Whether it is at an event, or one waits in the store or is on its way from the event manager: then there will be news.
-    pub async fn is_at_work(&mut self) -> Result<bool, StoreError> {
+    /// What is before it.
+    pub async fn ahead(&mut self) -> Result<Ahead, StoreError> {
         // What it does from here on is news.
         self.doing.mark_unchanged();
         let began = Instant::now();
@@ -159,31 +172,34 @@ impl Listening {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         if self.at_work() == AtWork::Yes || self.is_on_its_way() {
-            return Ok(true);
+            return Ok(Ahead::News);
         }
         let waits = self.has_stored().await?;
+        if self.at_work() == AtWork::Never {
+            return Ok(if waits { Ahead::NextStart } else { Ahead::Nothing });
+        }
         if waits {
             self.nudge();
         }
         // One that was begun in between has left the store, perhaps, and may have brought something.
-        Ok(waits || self.at_work() == AtWork::Yes)
+        Ok(if waits || self.at_work() == AtWork::Yes { Ahead::News } else { Ahead::Nothing })
     }
 
     /// Whether an event of the store waits to be heard.
     pub async fn has_stored(&self) -> Result<bool, StoreError> {
-        Ok(self.at_work() != AtWork::Never && !self.line.store.events(self.line.crawl, EventId(0), 1).await?.is_empty())
+        Ok(!self.line.store.events(self.line.crawl, EventId(0), 1).await?.is_empty())
     }
 
     /// Has it hear nothing until it is nudged or ended. `false` if it is at an event; then nothing has changed.
     pub async fn hold(&self) -> bool {
-        let (done, held) = oneshot::channel();
+        let (done, mut held) = oneshot::channel();
         let answered = async {
             if self.orders.send(Order::Hold(done)).await.is_ok() {
                 // An error means that it has ended.
-                let _ = held.await;
+                let _ = (&mut held).await;
             }
         };
-        tokio::time::timeout(ANSWER, answered).await.is_ok()
+        tokio::time::timeout(ANSWER, answered).await.is_ok() || is_said_late(held)
     }
 
     // Whether the event manager has something for it that it is not at yet.
@@ -223,7 +239,8 @@ impl Listening {
         }
     }
 
-    /// Lets the listener hear the last events, and ends. One that is still at an earlier event when patience is over does not hear them.
+    /// Lets the listener hear the last events, and ends. One that is still at an earlier event when patience is over does not
+    /// hear them.
     pub async fn end(&mut self, last: Vec<Event>, late: Late, impatient: impl Future<Output = ()>) {
         let (done, heard) = oneshot::channel();
         let Self { orders, news, .. } = self;
@@ -240,10 +257,32 @@ impl Listening {
                 if let Some(first) = self.line.listeners.first()
                     && self.at_work() == AtWork::Yes
                 {
-                    tracing::warn!(plugin = first.plugin.name(), listeners = self.line.listeners.len(), "the listener is still at an event; the crawl ends without it");
+                    let (plugin, listeners) = (first.plugin.name(), self.line.listeners.len());
+                    tracing::warn!(plugin, listeners, "the listener is still at an event; the crawl ends without it");
                 }
             }
         }
         self.task.abort();
+    }
+}
+
+// An answer may come in the very moment in which nobody waits any more, and it holds. From here on there can be none.
+fn is_said_late(mut held: oneshot::Receiver<()>) -> bool {
+    held.close();
+    held.try_recv().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_the_last_moment_holds_and_none_comes_after_it() {
+        let (done, held) = oneshot::channel();
+        done.send(()).expect("somebody waits");
+        assert!(is_said_late(held));
+        let (done, held) = oneshot::channel();
+        assert!(!is_said_late(held));
+        assert!(done.send(()).is_err(), "whoever answers learns that it counts for nothing");
     }
 }

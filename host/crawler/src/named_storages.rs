@@ -1,7 +1,8 @@
 //! What becomes of named datasets and key-value stores, and that it is said where they go away.
 //!
-//! Decision: a crawl without a place of its own keeps everything in its run's folder, named storages too, and that folder goes after a few more
-//! runs. Crawlee keeps them for ever, so that whoever relies on it is told, once, with the first thing that is written under a name.
+//! Decision: a crawl without a place of its own keeps everything in its run's folder, named storages too, and that folder goes
+//! after a few more runs. Crawlee keeps them for ever, so that whoever relies on it is told, once, with the first thing that is
+//! written under a name.
 
 use nephila_model::{DatasetName, Effects, KvStoreName};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +49,8 @@ impl Notice {
     pub fn say(&self, what: &str) {
         if !self.said.swap(true, Ordering::Relaxed) {
             tracing::warn!(
-                "the {what} is kept in this run's folder and goes with it, when five newer runs are done; to keep what has a name, and to share it between crawls, use --store sqlite:DIR (or --job DIR for this crawl alone)"
+                "the {what} is kept in this run's folder and goes with it, when five newer runs are done; to keep what has a \
+                 name, and to share it between crawls, use --store sqlite:DIR (or --job DIR for this crawl alone)"
             );
         }
     }

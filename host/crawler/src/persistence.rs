@@ -1,9 +1,9 @@
 //! What happens in a crawl when it is time to persist state.
 //!
-//! Decision: nothing is made durable here, for all of it is already. What Crawlee's users look for in the default key-value store is written
-//! there in Crawlee's shapes, for people and for other programs: the state, the statistics and, where there is one, the session pool, each as
-//! one moment of the crawl has it. Auto-saved values are shown in their own stores. Names are Crawlee's, with the crawler's id, which is the same after a restart. The event manager
-//! waits until they are written.
+//! Decision: nothing is made durable here, for all of it is already. What Crawlee's users look for in the default key-value store
+//! is written there in Crawlee's shapes, for people and for other programs: the state, the statistics and, where there is one,
+//! the session pool, each as one moment of the crawl has it. Auto-saved values are shown in their own stores. Names are
+//! Crawlee's, with the crawler's id, which is the same after a restart. The event manager waits until they are written.
 
 use crate::line::Line;
 use nephila_crawlee::{CrawlerStatistics, RecordKey, write_state};

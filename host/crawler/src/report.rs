@@ -46,6 +46,8 @@ pub enum FinishReason {
     SignalForced,
     /// A request failed for good, and `abort-on-error` is set.
     AbortOnError,
+    /// The queue is empty, but events wait that a listener could not hear because the host was at fault.
+    EventsUnheard,
     /// The finish entry point failed, with what it said.
     FinishFailed(String),
     /// Another process has taken the crawl over.
@@ -69,6 +71,7 @@ impl FinishReason {
             Self::Signal => "signal",
             Self::SignalForced => "signal-forced",
             Self::AbortOnError => "abort-on-error",
+            Self::EventsUnheard => "events-unheard",
             Self::FinishFailed(_) => "finish-failed",
             Self::TakenOver => "taken-over",
             Self::StoreFailed(_) => "store-failed",
@@ -83,9 +86,12 @@ impl FinishReason {
             Self::Finished | Self::MaxItems | Self::MaxRequests | Self::MaxTime | Self::StoppedByPlugin(_) => {
                 CrawlStatus::Succeeded
             }
-            Self::Signal | Self::SignalForced | Self::TakenOver | Self::StoreFailed(_) | Self::OutputFailed(_) => {
-                CrawlStatus::Paused
-            }
+            Self::Signal
+            | Self::SignalForced
+            | Self::EventsUnheard
+            | Self::TakenOver
+            | Self::StoreFailed(_)
+            | Self::OutputFailed(_) => CrawlStatus::Paused,
             Self::AbortOnError | Self::FinishFailed(_) => CrawlStatus::Failed,
         }
     }
@@ -102,6 +108,9 @@ impl fmt::Display for FinishReason {
             Self::Signal => f.write_str("stopped by a signal; the pages in hand were finished"),
             Self::SignalForced => f.write_str("stopped at once; the pages in hand are pending"),
             Self::AbortOnError => f.write_str("a request failed, and abort-on-error is set; what is pending stays pending"),
+            Self::EventsUnheard => f.write_str(
+                "the queue is empty, but events wait that could not be heard, because the host was at fault, as the log says",
+            ),
             Self::FinishFailed(cause) => write!(f, "the finish entry point failed: {cause}"),
             Self::TakenOver => f.write_str("another process has taken this crawl over"),
             Self::StoreFailed(cause) | Self::OutputFailed(cause) => f.write_str(cause),

@@ -1,7 +1,7 @@
 //! The run loop: claims what may be claimed, starts a visit for each, takes in what comes of them, and knows when to end.
 //!
-//! Decision: one task owns the scheduler and all decisions about the crawl as a whole; visits are tasks of their own and report back by
-//! ending. So nothing is shared that needs a lock, and the loop reads from top to bottom.
+//! Decision: one task owns the scheduler and all decisions about the crawl as a whole; visits are tasks of their own and report
+//! back by ending. So nothing is shared that needs a lock, and the loop reads from top to bottom.
 
 mod claiming;
 mod ending;
@@ -43,8 +43,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// Errors that a report shows.
 const ERRORS_SHOWN: usize = 10;
 
-/// Runs a crawl until it ends or is stopped, and closes it in the store. It holds the event manager for as long as it runs, beside whoever
-/// else does: crawls of one process begin and end in any order, and the last one's end is also the manager's, unless its process holds it.
+/// Runs a crawl until it ends or is stopped, and closes it in the store. It holds the event manager for as long as it runs,
+/// beside whoever else does: crawls of one process begin and end in any order, and the last one's end is also the manager's,
+/// unless its process holds it.
 ///
 /// # Errors
 /// If the store cannot say how the crawl stands in the end. What was committed is kept, and the same crawl can be resumed.

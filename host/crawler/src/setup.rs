@@ -32,8 +32,9 @@ pub struct CrawlSetup {
     pub pipelines: Vec<Companion>,
     /// Hear its events, one after another; after its own listener, if it has one.
     pub listeners: Vec<Companion>,
-    /// Understands pages. Another one may be put in its place while the crawl runs: requests that are claimed from then on are handled by it,
-    /// those in flight by the one that they were claimed with, and its pipeline and its listener stay those that it began with.
+    /// Understands pages. Another one may be put in its place while the crawl runs: requests that are claimed from then on are
+    /// handled by it, those in flight by the one that they were claimed with, and its pipeline and its listener stay those that
+    /// it began with.
     pub plugin: watch::Receiver<Arc<Plugin>>,
     /// Gets pages.
     pub fetcher: Arc<Fetcher>,
@@ -66,8 +67,8 @@ impl CrawlSetup {
         CommitLimits { max_items: self.settings.max_items, max_requests: self.settings.max_requests }
     }
 
-    /// Gives sessions, if the crawl uses them. A crawl that is over and gets nothing to do opens no pool: to start it again is to change
-    /// nothing, and an opening settles uses and ends sessions.
+    /// Gives sessions, if the crawl uses them. A crawl that is over and gets nothing to do opens no pool: to start it again is to
+    /// change nothing, and an opening settles uses and ends sessions.
     pub(crate) async fn sessions(&self) -> Result<Option<SessionDesk>, StoreError> {
         if self.is_over().await? {
             return Ok(None);
@@ -77,8 +78,8 @@ impl CrawlSetup {
         SessionDesk::open(&self.store, crawl, &self.settings.sessions, rules).await
     }
 
-    // Whether nothing can come any more: the finish is done, nothing is pending, nothing that it starts with is new, nobody hears of anything,
-    // and nobody waits for requests.
+    // Whether nothing can come any more: the finish is done, nothing is pending, nothing that it starts with is new, nobody hears
+    // of anything, and nobody waits for requests.
     async fn is_over(&self) -> Result<bool, StoreError> {
         let hears = !self.listeners.is_empty() || self.plugin.borrow().entry_points().listener;
         if !self.opened.record.finish_done || hears || self.settings.when_idle == WhenIdle::Wait {
@@ -116,7 +117,6 @@ impl CrawlSetup {
             call_settings: Arc::clone(&self.call_settings),
             bulletin: Bulletin::new(self.events.clone(), self.opened.record.crawler_id.clone()),
             profile: Arc::clone(&self.profile),
-            handling: RwLock::new(()),
             state: RwLock::new(()),
             handlers: Semaphore::new(self.settings.concurrency),
             settings: Arc::clone(&self.settings),

@@ -1,7 +1,7 @@
 //! One request on its way along the line.
 //!
-//! Decision: a visit is a value that moves forward. It owns its claim from the scheduler to the commit; if the process dies anywhere on the
-//! way, the row is pending still and nothing has happened.
+//! Decision: a visit is a value that moves forward. It owns its claim from the scheduler to the commit; if the process dies
+//! anywhere on the way, the row is pending still and nothing has happened.
 
 use crate::landing::Landing;
 use crate::session_desk::Held;

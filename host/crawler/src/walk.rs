@@ -1,9 +1,9 @@
 //! A visit's walk: take a session, fetch, one hop at a time, then conclude.
 //!
-//! Decision: a redirect on the same site goes back to the scheduler and takes the site's next slot; one to another site is committed as a
-//! move of the row. A visit whose site is slow to answer leaves the count of those that are served, so that slow sites cannot fill the
-//! slots, and comes back into it as soon as there is an answer to be handled. One that waited for its session takes the site's next
-//! slot too, since others may have asked the site meanwhile.
+//! Decision: a redirect on the same site goes back to the scheduler and takes the site's next slot; one to another site is
+//! committed as a move of the row. A visit whose site is slow to answer leaves the count of those that are served, so that slow
+//! sites cannot fill the slots, and comes back into it as soon as there is an answer to be handled. One that waited for its
+//! session takes the site's next slot too, since others may have asked the site meanwhile.
 
 use crate::attempt::Attempt;
 use crate::conclude::conclude;
@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 /// For one fetch at most, whatever a request asks for, unless the crawl's own setting is longer.
 const LONGEST_FETCH: Duration = Duration::from_secs(600);
 
-/// After so long for its session, or a tenth of the delay if that is less, a visit is late for its site's slot: the next one would come too soon
-/// after it. To write a session takes less.
+/// After so long for its session, or a tenth of the delay if that is less, a visit is late for its site's slot: the next one
+/// would come too soon after it. To write a session takes less.
 const LATE: Duration = Duration::from_millis(50);
 
 /// Walks a visit until it lands, or until it must wait for its site.

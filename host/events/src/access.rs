@@ -1,8 +1,8 @@
 //! The one way to the event manager of a process.
 //!
 //! Decision: a process has one manager, as Crawlee's issue 2242 asks: two would sample twice and tell half of the listeners each.
-//! Which one is settled by its first use; until then another can be installed, afterwards that is an error. The process's access point is
-//! [`crate::manager`], one value of this type; tests make their own.
+//! Which one is settled by its first use; until then another can be installed, afterwards that is an error. The process's access
+//! point is [`crate::manager`], one value of this type; tests make their own.
 
 use crate::lock::locked;
 use crate::{
@@ -47,8 +47,8 @@ impl Events {
         Self::default()
     }
 
-    /// Puts a manager of one's own in the place of the built-in one, or the built-in one with a configuration of one's own. What counts as
-    /// the first use is the first [`Events::on`], [`Events::emit`] or [`Events::enter`].
+    /// Puts a manager of one's own in the place of the built-in one, or the built-in one with a configuration of one's own. What
+    /// counts as the first use is the first [`Events::on`], [`Events::emit`] or [`Events::enter`].
     ///
     /// # Errors
     /// [`EventsError::AlreadyInUse`] after the first use, [`EventsError::AlreadyInstalled`] after another `install`.
@@ -64,8 +64,8 @@ impl Events {
         }
     }
 
-    /// Registers a listener for one event or several. It is called until it is taken off, or the last owner has closed the manager;
-    /// a listener that is registered twice is called twice.
+    /// Registers a listener for one event or several. It is called until it is taken off, or the last owner has closed the
+    /// manager; a listener that is registered twice is called twice.
     ///
     /// Starts the manager if nobody has, and then holds it open until [`Events::run`] ends.
     ///
@@ -116,10 +116,11 @@ impl Events {
         Ok(Owner::new(manager, Arc::clone(&self.shared)))
     }
 
-    /// Waits until listeners are done with the events that they have been given so far; without a timeout, for as long as it takes.
+    /// Waits until listeners are done with the events that they have been given so far; without a timeout, for as long as it
+    /// takes.
     ///
-    /// May be called from within a listener, which then does not wait for itself, nor for other listeners that wait. (It is recognised
-    /// in its own task or thread; a task that it spawned is not it.)
+    /// May be called from within a listener, which then does not wait for itself, nor for other listeners that wait. (It is
+    /// recognised in its own task or thread; a task that it spawned is not it.)
     ///
     /// # Errors
     /// [`Late`] names the listeners that are not done in time. They go on.

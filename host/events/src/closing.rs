@@ -1,7 +1,8 @@
 //! What happens when an owner leaves.
 //!
-//! Decision: the rounds of a close run as a task on the manager's own thread, and whoever closes waits for their outcome. So a close that
-//! is given up half-way (a cancelled task, a time-out around it) is still carried through, and any executor will do for waiting.
+//! Decision: the rounds of a close run as a task on the manager's own thread, and whoever closes waits for their outcome. So a
+//! close that is given up half-way (a cancelled task, a time-out around it) is still carried through, and any executor will do
+//! for waiting.
 
 use crate::house::{House, State};
 use crate::ownership::{Conclusion, Departure, Leaving, Round};

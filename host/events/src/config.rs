@@ -1,14 +1,15 @@
 //! How the built-in manager behaves, and how the environment sets that.
 //!
-//! Decision: a variable that is set is meant, so that a value which cannot be used is an error, not the default. The Crawlee names are
-//! aliases; where both are set, ours wins and the other one is not even read.
+//! Decision: a variable that is set is meant, so that a value which cannot be used is an error, not the default. The Crawlee
+//! names are aliases; where both are set, ours wins and the other one is not even read.
 
 use crate::Sampler;
 use std::fmt::{Debug, Display, Formatter};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Between the starts of two things that happen again and again: 1 ms to 2,147,483,647 ms (24 days, what a timer of JavaScript takes).
+/// Between the starts of two things that happen again and again: 1 ms to 2,147,483,647 ms (24 days, what a timer of JavaScript
+/// takes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval(Duration);
 
@@ -35,11 +36,12 @@ pub struct EventConfig {
     pub persist_state_interval: Interval,
     /// Between two `systemInfo`, from start to start. 1 s (Crawlee: `system_info_interval`).
     pub system_info_interval: Interval,
-    /// How long the next timed `persistState` waits for listeners that still work on the last one. 30 s. Shorter loses the guarantee that
-    /// there is one at a time for slow listeners, longer lets one that hangs keep it from the others.
+    /// How long the next timed `persistState` waits for listeners that still work on the last one. 30 s. Shorter loses the
+    /// guarantee that there is one at a time for slow listeners, longer lets one that hangs keep it from the others.
     pub persist_state_timeout: Duration,
-    /// How long the last owner's close waits for listeners. 30 s, since one that hangs must not keep a process from ending (Crawlee:
-    /// `close_timeout`, without an end by default). A late one is then ended where it awaits; a synchronous one is left to itself.
+    /// How long the last owner's close waits for listeners. 30 s, since one that hangs must not keep a process from ending
+    /// (Crawlee: `close_timeout`, without an end by default). A late one is then ended where it awaits; a synchronous one is left
+    /// to itself.
     pub close_timeout: Duration,
     /// Events that wait for one listener at most, those of which one is never lost apart. 1,024.
     pub queue_capacity: NonZeroUsize,

@@ -7,7 +7,8 @@ use crate::InvalidInterval;
 pub enum EventsError {
     /// A manager came too late.
     #[error(
-        "the event manager is in use already, so that another one would miss listeners and events; install yours before anything calls on, emit or enter"
+        "the event manager is in use already, so that another one would miss listeners and events; install yours before \
+         anything calls on, emit or enter"
     )]
     AlreadyInUse,
     /// A second manager came before the first was used.
@@ -15,7 +16,8 @@ pub enum EventsError {
     AlreadyInstalled,
     /// The manager has to be awaited before it can be used.
     #[error(
-        "`{call}` came before anybody entered the event manager, and this one needs an asynchronous start (it declares StartKind::Asynchronous), which `{call}` cannot wait for; await `enter()` or use `run()` first"
+        "`{call}` came before anybody entered the event manager, and this one needs an asynchronous start (it \
+         declares StartKind::Asynchronous), which `{call}` cannot wait for; await `enter()` or use `run()` first"
     )]
     NotEntered {
         /// What was called.
@@ -26,7 +28,8 @@ pub enum EventsError {
     NoEvents,
     /// There is no such listener.
     #[error(
-        "this listener is not registered any more (it was taken off, or the last owner closed the event manager); register it anew with `on`"
+        "this listener is not registered any more (it was taken off, or the last owner closed the event manager); register \
+         it anew with `on`"
     )]
     NoSuchListener,
     /// The system gives no thread.

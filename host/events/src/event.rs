@@ -1,7 +1,8 @@
 //! What happened, with what is said about it.
 //!
-//! Decision: an event is a value, the same for every listener, and its payload on the wire is a function of it ([`Event::payload`]) in
-//! Crawlee's shape. What Crawlee declares without ever emitting it (sessions, browsers, pages) has no shape there; it has one here.
+//! Decision: an event is a value, the same for every listener, and its payload on the wire is a function of it
+//! ([`Event::payload`]) in Crawlee's shape. What Crawlee declares without ever emitting it (sessions, browsers, pages) has no
+//! shape there; it has one here.
 
 use crate::{EventName, OwnName, SystemInfo};
 use nephila_model::{CrawlerId, FailureReason};
@@ -124,7 +125,21 @@ impl Event {
         }
     }
 
-    /// What is said about it, as it is on the wire: Crawlee's shape where Crawlee has one. Times are RFC 3339 in UTC, sizes are bytes.
+    /// Whose crawl it is about, if it is about one.
+    #[must_use]
+    pub const fn crawler_id(&self) -> Option<&CrawlerId> {
+        match self {
+            Self::CrawlerStatus { crawler_id, .. }
+            | Self::SessionRetired { crawler_id, .. }
+            | Self::CrawlStarted { crawler_id }
+            | Self::CrawlFinished { crawler_id, .. }
+            | Self::RequestFailed { crawler_id, .. } => Some(crawler_id),
+            _ => None,
+        }
+    }
+
+    /// What is said about it, as it is on the wire: Crawlee's shape where Crawlee has one. Times are RFC 3339 in UTC, sizes are
+    /// bytes.
     #[must_use]
     pub fn payload(&self) -> Value {
         match self {

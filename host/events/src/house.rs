@@ -1,8 +1,8 @@
 //! The built-in manager's inside: listeners, references, timers, under one lock.
 //!
-//! Decision: one lock for all of it, held for the moments that it takes to put an event into queues, so that listeners agree about the
-//! order of events, and every step of the ownership is one with what follows from it. No foreign code runs under it, the log included. It
-//! is taken before a listener's own lock, never the other way round.
+//! Decision: one lock for all of it, held for the moments that it takes to put an event into queues, so that listeners agree
+//! about the order of events, and every step of the ownership is one with what follows from it. No foreign code runs under it,
+//! the log included. It is taken before a listener's own lock, never the other way round.
 
 use crate::config::Numbers;
 use crate::lock::locked;

@@ -1,9 +1,10 @@
 //! The event manager: who wants to know, and what happened.
 //!
-//! Decision: one manager per process, behind one access point ([`manager`]), with a thread of its own. It runs whether or not a crawl runs,
-//! and no crawl can stop it for another, or clear another's listeners: holders count references, and the first `on` or `emit` of all takes
-//! one of its own. What it costs: somebody has to close at the end. The host's [`run`] does; a process that ends without it loses the
-//! last `persistState`. Nothing durable depends on that, since it is a notification: what a crawl committed is in its store.
+//! Decision: one manager per process, behind one access point ([`manager`]), with a thread of its own. It runs whether or not a
+//! crawl runs, and no crawl can stop it for another, or clear another's listeners: holders count references, and the first `on`
+//! or `emit` of all takes one of its own. What it costs: somebody has to close at the end. The host's [`run`] does; a process
+//! that ends without it loses the last `persistState`. Nothing durable depends on that, since it is a notification: what a crawl
+//! committed is in its store.
 //!
 //! ```
 //! use nephila_events::{Event, EventName, Events, Listener, OwnName};

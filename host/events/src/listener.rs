@@ -6,6 +6,7 @@
 
 use crate::{Event, EventName};
 use futures_util::future::BoxFuture;
+use nephila_model::CrawlerId;
 use std::fmt::{Debug, Display, Formatter};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,6 +44,8 @@ pub struct Listener {
     pub name: String,
     /// What it does.
     pub call: Call,
+    /// Whose crawl it hears of, if of one alone.
+    pub crawler: Option<CrawlerId>,
 }
 
 impl Listener {
@@ -65,7 +68,7 @@ impl Listener {
             let answer = listener(event);
             Box::pin(async move { answer.await.into_result() })
         };
-        Self { name: type_name::<F>(), call: Call::Asynchronous(Box::new(call)) }
+        Self { name: type_name::<F>(), call: Call::Asynchronous(Box::new(call)), crawler: None }
     }
 
     /// Like [`Listener::new`], for one that only wants to know that it happened.
@@ -86,7 +89,7 @@ impl Listener {
         E: Ending,
     {
         let call = move |event| listener(event).into_result();
-        Self { name: type_name::<F>(), call: Call::Synchronous(Box::new(call)) }
+        Self { name: type_name::<F>(), call: Call::Synchronous(Box::new(call)), crawler: None }
     }
 
     /// Like [`Listener::blocking`], for one that only wants to know that it happened.
@@ -103,6 +106,13 @@ impl Listener {
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
+    }
+
+    /// The same, for what is about the crawl of this crawler and what is about none. What is about others takes no place in its
+    /// queue.
+    #[must_use]
+    pub fn of(self, crawler: CrawlerId) -> Self {
+        Self { crawler: Some(crawler), ..self }
     }
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// The built-in event manager (Crawlee: `LocalEventManager`), with a thread of its own, `nephila-events`.
 ///
-/// While it is started, it emits `persistState` and, if it was given a [`crate::Sampler`], `systemInfo` at their intervals. Asynchronous
-/// listeners run on its thread, each synchronous one has its own.
+/// While it is started, it emits `persistState` and, if it was given a [`crate::Sampler`], `systemInfo` at their intervals.
+/// Asynchronous listeners run on its thread, each synchronous one has its own.
 pub struct LocalEventManager {
     house: Arc<House>,
     /// None where a test gave it a runtime.

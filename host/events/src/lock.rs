@@ -1,7 +1,8 @@
 //! Locks that a panic does not poison.
 //!
-//! Decision: nothing under these locks calls foreign code (listeners, subscribers of the log), so that a panic of theirs never leaves half a
-//! change behind, and what is guarded can be used on. The one exception is the sampler, whose lock guards nothing but itself.
+//! Decision: nothing under these locks calls foreign code (listeners, subscribers of the log), so that a panic of theirs never
+//! leaves half a change behind, and what is guarded can be used on. The one exception is the sampler, whose lock guards nothing
+//! but itself.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

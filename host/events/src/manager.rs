@@ -18,8 +18,8 @@ pub trait EventManager: Send + Sync + 'static {
         StartKind::Immediate
     }
 
-    /// Registers a listener for these events, and starts the manager if it is stopped. Every registration is called, also of a listener
-    /// that is registered already.
+    /// Registers a listener for these events, and starts the manager if it is stopped. Every registration is called, also of a
+    /// listener that is registered already.
     ///
     /// # Errors
     /// [`EventsError::NoEvents`], [`EventsError::Thread`].

@@ -1,7 +1,7 @@
 //! What events are called, on the wire and in code.
 //!
-//! Decision: Crawlee's names are kept to the letter, so that what listened there listens here; a plugin's events have names of their own
-//! that can never be mistaken for ours, not even by their case: a listener for `persiststate` would wait for ever.
+//! Decision: Crawlee's names are kept to the letter, so that what listened there listens here; a plugin's events have names of
+//! their own that can never be mistaken for ours, not even by their case: a listener for `persiststate` would wait for ever.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;

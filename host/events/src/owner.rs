@@ -1,7 +1,7 @@
 //! The guard of whoever has entered.
 //!
-//! Decision: closing takes time, and a destructor cannot wait. So a close is a call, and an owner that is merely dropped gives its
-//! reference back without the last event, and says so in the log.
+//! Decision: closing takes time, and a destructor cannot wait. So a close is a call, and an owner that is merely dropped gives
+//! its reference back without the last event, and says so in the log.
 
 use crate::access::Shared;
 use crate::{EventManager, Leaving};
@@ -29,11 +29,11 @@ impl Owner {
     }
 
     /// Gives the reference back. The last owner's close sends the last `persistState`, waits for all listeners (as long as the
-    /// configuration says), and stops the manager, which then has no listeners; unless somebody has entered meanwhile. Any other's close
-    /// returns at once and changes nothing.
+    /// configuration says), and stops the manager, which then has no listeners; unless somebody has entered meanwhile. Any
+    /// other's close returns at once and changes nothing.
     ///
-    /// May be called from within a listener, which then is not waited for, and gets no other event if the manager stops: not even that last
-    /// one. Once polled, a close is carried through even if its future is dropped.
+    /// May be called from within a listener, which then is not waited for, and gets no other event if the manager stops: not even
+    /// that last one. Once polled, a close is carried through even if its future is dropped.
     pub async fn close(self) {
         self.leave(Leaving::Own).await;
     }

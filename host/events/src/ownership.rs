@@ -1,10 +1,10 @@
 //! Who holds the manager, and when it starts and stops: a state machine without threads, time or listeners.
 //!
-//! Decision: every step is taken under one lock together with what follows from it (timers started or stopped, the last `persistState` put
-//! into the queues, listeners cleared), so that no two steps see half of each other. Only the wait for listeners is outside: it lies
-//! between [`Ownership::leave`], which begins a *round*, and [`Ownership::conclude`], which looks again at who holds the manager now.
-//! Crawlee decides before the wait, and that is where it loses timers and listeners. `ownership/interleavings.rs` runs all of this through
-//! every interleaving of threads with loom.
+//! Decision: every step is taken under one lock together with what follows from it (timers started or stopped, the last
+//! `persistState` put into the queues, listeners cleared), so that no two steps see half of each other. Only the wait for
+//! listeners is outside: it lies between [`Ownership::leave`], which begins a *round*, and [`Ownership::conclude`], which looks
+//! again at who holds the manager now. Crawlee decides before the wait, and that is where it loses timers and listeners.
+//! `ownership/interleavings.rs` runs all of this through every interleaving of threads with loom.
 //!
 //! The lazy reference is that of the first `on` or `emit` before anybody entered. An owner's leaving does not touch it.
 
@@ -76,8 +76,8 @@ pub(crate) enum Arrival {
 pub(crate) enum Departure {
     /// Others hold it: nothing.
     NotLast,
-    /// Timers are to stop, the last `persistState` is to be sent, and when its listeners are done, the round is to be concluded. The
-    /// leaving one waits until it is over.
+    /// Timers are to stop, the last `persistState` is to be sent, and when its listeners are done, the round is to be concluded.
+    /// The leaving one waits until it is over.
     Last(Round),
     /// A round is under way, and another one will follow for the leaving one, who waits until it is over.
     Joins(Round),

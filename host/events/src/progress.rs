@@ -1,8 +1,8 @@
 //! How far a listener is, for those who wait for it.
 //!
-//! Decision: one waits for a *place* in a listener's queue, the last one that was given out when the wait began, so that a wait ends
-//! however many events follow. Who waits from within a listener cannot be waited for by those it waits for: such listeners are left out of
-//! each other's waits for as long as they wait, whoever began first (Crawlee's issue 2088).
+//! Decision: one waits for a *place* in a listener's queue, the last one that was given out when the wait began, so that a wait
+//! ends however many events follow. Who waits from within a listener cannot be waited for by those it waits for: such listeners
+//! are left out of each other's waits for as long as they wait, whoever began first (Crawlee's issue 2088).
 
 use crate::queue::Ticket;
 

@@ -2,10 +2,10 @@
 //!
 //! Decision: what waits is bounded, and what happens at the bound depends on what an event means.
 //!
-//! - Levels (`systemInfo`, and `crawlerStatus` of each crawl): only the newest says anything. It takes over the place of the older one: at
-//!   the end of the line it would never have its turn with a listener that is always behind.
-//! - Calls to act (`persistState`, `migrating`, `aborting`, `exit`): one of each waits at most, and is never dropped. The newer one goes to
-//!   the end and takes the older one with it, since it means: with all that was said before.
+//! - Levels (`systemInfo`, and `crawlerStatus` of each crawl): only the newest says anything. It takes over the place of the
+//!   older one: at the end of the line it would never have its turn with a listener that is always behind.
+//! - Calls to act (`persistState`, `migrating`, `aborting`, `exit`): one of each waits at most, and is never dropped. The newer
+//!   one goes to the end and takes the older one with it, since it means: with all that was said before.
 //! - Anything else: each has a place, as many as the bound says, and what comes then is dropped and counted.
 //!
 //! So a queue holds its bound, four calls to act, and one level of each kind and crawl.

@@ -1,13 +1,14 @@
 //! A registered listener, from inside: its queue, how far it is, and how its worker is woken.
 //!
-//! Decision: emitting puts an event into queues and does nothing else. Each listener has a worker that takes one event after another,
-//! so that it gets them in order and never overlaps itself, and a slow one delays nobody. A call begins when its event is taken out of
-//! the queue: from then on taking the listener off does not stop it.
+//! Decision: emitting puts an event into queues and does nothing else. Each listener has a worker that takes one event after
+//! another, so that it gets them in order and never overlaps itself, and a slow one delays nobody. A call begins when its event
+//! is taken out of the queue: from then on taking the listener off does not stop it.
 
 use crate::lock::locked;
 use crate::progress::{Progress, Waiter, WaitsFor};
 use crate::queue::{Pushed, Queue, Ticket};
 use crate::{Event, EventName, EventSet, ListenerId, Subscription, SubscriptionStats};
+use nephila_model::CrawlerId;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -20,6 +21,8 @@ pub(crate) struct Subscriber {
     pub(crate) name: Arc<str>,
     /// Which manager it is registered with.
     pub(crate) house: HouseId,
+    /// Whose crawl it hears of, if of one alone.
+    crawler: Option<CrawlerId>,
     inbox: Mutex<Inbox>,
     /// Changed under the inbox's lock.
     progress: watch::Sender<Progress>,
@@ -71,11 +74,18 @@ pub(crate) enum Next {
 }
 
 impl Subscriber {
-    pub(crate) fn new(name: Arc<str>, house: HouseId, wanted: EventSet, capacity: NonZeroUsize) -> Self {
+    pub(crate) fn new(
+        name: Arc<str>,
+        crawler: Option<CrawlerId>,
+        house: HouseId,
+        wanted: EventSet,
+        capacity: NonZeroUsize,
+    ) -> Self {
         Self {
             id: ListenerId::new(),
             name,
             house,
+            crawler,
             inbox: Mutex::new(Inbox { wanted, queue: Queue::new(capacity), is_removed: false }),
             progress: watch::Sender::new(Progress::default()),
             task: Notify::new(),
@@ -88,6 +98,11 @@ impl Subscriber {
 
     /// Puts the event into the queue, if the listener wants it.
     pub(crate) fn offer(self: &Arc<Self>, name: &EventName, event: &Arc<Event>) -> Offer {
+        if let (Some(of), Some(own)) = (event.crawler_id(), &self.crawler)
+            && of != own
+        {
+            return Offer::Unwanted;
+        }
         let mut inbox = locked(&self.inbox);
         if !inbox.wanted.names().contains(name) {
             return Offer::Unwanted;

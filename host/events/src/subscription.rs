@@ -1,7 +1,7 @@
 //! What one gets for a registered listener.
 //!
-//! Decision: dropping it changes nothing. Most listeners are there for as long as their manager runs, and one that ended because somebody
-//! ignored a return value would be found out late. [`crate::Events::off`] ends one.
+//! Decision: dropping it changes nothing. Most listeners are there for as long as their manager runs, and one that ended because
+//! somebody ignored a return value would be found out late. [`crate::Events::off`] ends one.
 
 use crate::ListenerId;
 use std::fmt::{Debug, Formatter};
@@ -59,6 +59,7 @@ pub struct SubscriptionStats {
     pub dropped: u64,
     /// Events that wait now, the one being handled apart.
     pub waiting: usize,
-    /// Events that it is being called for now: one or none. Of the same moment as `waiting`: an event that is not over is in one of both.
+    /// Events that it is being called for now: one or none. Of the same moment as `waiting`: an event that is not over is in one
+    /// of both.
     pub handling: usize,
 }

@@ -1,7 +1,8 @@
 //! How busy the process and its machine are, and who finds out.
 //!
-//! Decision: this crate samples at its interval and tells whoever listens, but what a sample is made of (cgroups, `/proc`, children) is the
-//! business of the crate that implements [`Sampler`]. Nobody else samples: every part of the host that wants to know listens.
+//! Decision: this crate samples at its interval and tells whoever listens, but what a sample is made of (cgroups, `/proc`,
+//! children) is the business of the crate that implements [`Sampler`]. Nobody else samples: every part of the host that wants to
+//! know listens.
 
 use nephila_model::Timestamp;
 use serde::{Serialize, Serializer};
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 
 /// Takes a sample of the system.
 ///
-/// It is called at each interval, by one thread at a time, never on the thread that delivers events: it may block for a while. While
-/// it does, no other sample is taken.
+/// It is called at each interval, by one thread at a time, never on the thread that delivers events: it may block for a while.
+/// While it does, no other sample is taken.
 pub trait Sampler: Send + 'static {
     /// How things are now; `None` if that cannot be said, and then nothing is emitted.
     fn sample(&mut self) -> Option<SystemInfo>;

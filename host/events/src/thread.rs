@@ -1,7 +1,7 @@
 //! The thread of events.
 //!
-//! Decision: a thread of its own with a small runtime, so that events keep their time whatever the crawl's runtime does, and whether there is
-//! one or not. It is there for as long as its manager; while the manager is stopped, it sleeps.
+//! Decision: a thread of its own with a small runtime, so that events keep their time whatever the crawl's runtime does, and
+//! whether there is one or not. It is there for as long as its manager; while the manager is stopped, it sleeps.
 
 use crate::EventsError;
 use std::sync::mpsc;
@@ -21,7 +21,8 @@ impl EventThread {
         let (running, ended) = oneshot::channel();
         let (sender, receiver) = mpsc::sync_channel(1);
         let run = move || {
-            // Made here, as a runtime must not be dropped within another one, which it would be if the thread could not be started.
+            // Made here, as a runtime must not be dropped within another one, which it would be if the thread could not be
+            // started.
             let runtime = match Builder::new_current_thread().enable_all().thread_name(BLOCKING).build() {
                 Ok(runtime) => runtime,
                 Err(cause) => return drop(sender.send(Err(cause))),

@@ -1,9 +1,9 @@
 //! What the built-in manager does again and again: `persistState` and `systemInfo`.
 //!
-//! Decision: intervals are measured from start to start, and one that was missed is skipped, so that neither run time nor a sleeping machine
-//! shifts or bunches them. A timed `persistState` is a barrier: the next one waits until listeners are done with the last, or its
-//! timeout is over. Each set of timers has a number, and one that was stopped in the middle of a step can emit nothing more: what it
-//! sends is checked under the lock.
+//! Decision: intervals are measured from start to start, and one that was missed is skipped, so that neither run time nor a
+//! sleeping machine shifts or bunches them. A timed `persistState` is a barrier: the next one waits until listeners are done with
+//! the last, or its timeout is over. Each set of timers has a number, and one that was stopped in the middle of a step can emit
+//! nothing more: what it sends is checked under the lock.
 
 use crate::house::House;
 use crate::lock::locked;

@@ -1,8 +1,8 @@
 //! Calls a listener for one event after another.
 //!
-//! Decision: an asynchronous listener is a task on the thread of events, a synchronous one has a thread of its own, and both know in which
-//! listener they are, so that what is called from within can tell. After each event a task gives way to the others. What a listener
-//! does wrong, an error or a panic, ends with its call: it is logged and counted, and the next event comes as usual.
+//! Decision: an asynchronous listener is a task on the thread of events, a synchronous one has a thread of its own, and both know
+//! in which listener they are, so that what is called from within can tell. After each event a task gives way to the others. What
+//! a listener does wrong, an error or a panic, ends with its call: it is logged and counted, and the next event comes as usual.
 
 use crate::progress::{Waiter, WaitsFor};
 use crate::subscriber::{HouseId, Next, Subscriber, Waiting};
@@ -31,7 +31,7 @@ pub(crate) fn start(
     capacity: NonZeroUsize,
     runtime: &Handle,
 ) -> Result<Arc<Subscriber>, EventsError> {
-    let subscriber = Arc::new(Subscriber::new(listener.name.into(), house, wanted, capacity));
+    let subscriber = Arc::new(Subscriber::new(listener.name.into(), listener.crawler, house, wanted, capacity));
     let worked_for = Arc::clone(&subscriber);
     match listener.call {
         Call::Asynchronous(call) => subscriber.set_abort(runtime.spawn(work(worked_for, call)).abort_handle()),

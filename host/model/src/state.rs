@@ -1,6 +1,6 @@
 //! `use_state`: operations on a map of JSON values, and what a call saw of it.
 
-use crate::AutoSaved;
+use crate::{AutoSaved, KvStoreName, KvValue};
 use serde_json::{Number, Value};
 
 /// When a value last changed: a number that grows with every change in the store, 0 for a key that has no value.
@@ -21,6 +21,15 @@ pub enum StateRead {
     Listing {
         /// When a key was last added or removed.
         version: StateVersion,
+    },
+    /// A record that stood for the value of a key which has none yet.
+    Record {
+        /// Its store.
+        store: KvStoreName,
+        /// Its key there.
+        key: String,
+        /// What it was, if it was there.
+        value: Option<KvValue>,
     },
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Decision: each key is read from the store at most once per call and noted as a read; what the call does to a key is applied to
 //! what it saw by the same function that the store commits with. A key that the call has set or removed needs no read, so that
-//! such a call conflicts with nobody. An operation that cannot be applied to what the call saw is refused at once; one on a key
-//! that it never saw is the commit's to judge.
+//! such a call conflicts with nobody. The record that an auto-saved value begins with is a read, too. An operation that cannot be
+//! applied to what the call saw is refused at once; one on a key that it never saw is the commit's to judge.
 
 use crate::Limits;
 use crate::failure::one_line;
 use crate::fault::Fault;
-use nephila_model::{AutoSaved, StateError, StateOp, StateRead, StateVersion, apply};
+use nephila_model::{AutoSaved, KvStoreName, KvValue, StateError, StateOp, StateRead, StateVersion, apply};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a key.
@@ -27,11 +27,13 @@ pub(crate) struct StateView {
     ops: Vec<StateOp>,
     keys: BTreeMap<String, Known>,
     listing: Option<(Vec<String>, StateVersion)>,
+    /// Records that stood for values which there are not yet, each as it was seen first.
+    records: BTreeMap<(KvStoreName, String), Option<KvValue>>,
 }
 
 impl StateView {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, reads: BTreeMap::new(), ops: Vec::new(), keys: BTreeMap::new(), listing: None }
+        Self { limits, reads: BTreeMap::new(), ops: Vec::new(), keys: BTreeMap::new(), listing: None, records: BTreeMap::new() }
     }
 
     /// One that sees what calls before it did, which is no part of what it does itself.
@@ -48,7 +50,8 @@ impl StateView {
     pub(crate) fn into_parts(self) -> (Vec<StateRead>, Vec<StateOp>) {
         let listing = self.listing.map(|(_, version)| StateRead::Listing { version });
         let keys = self.reads.into_iter().map(|(key, version)| StateRead::Key { key, version });
-        (keys.chain(listing).collect(), self.ops)
+        let records = self.records.into_iter().map(|((store, key), value)| StateRead::Record { store, key, value });
+        (keys.chain(listing).chain(records).collect(), self.ops)
     }
 
     /// The value of a key, if it is known without the store.
@@ -111,6 +114,11 @@ impl StateView {
     /// Takes in the store's listing.
     pub(crate) fn read_listing(&mut self, keys: Vec<String>, version: StateVersion) {
         self.listing = Some((keys, version));
+    }
+
+    /// Takes in a record of the store's that stands for a value which there is not yet.
+    pub(crate) fn read_record(&mut self, saved: AutoSaved, value: Option<KvValue>) {
+        self.records.entry((saved.store, saved.key)).or_insert(value);
     }
 
     /// Does something to a key.

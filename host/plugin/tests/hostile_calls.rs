@@ -238,7 +238,9 @@ async fn an_auto_saved_value_is_state_that_no_listing_shows() {
     let report = run("store-auto-saved").await;
     assert_eq!(code(&report), "ok", "{:?}", report.ended);
     let read = |key: &String| StateRead::Key { key: key.clone(), version: StateVersion(7) };
-    assert_eq!(report.effects.state_reads, [read(&own), read(&named)]);
+    let record = |store, key: &str| StateRead::Record { store, key: key.to_owned(), value: None };
+    let records = [record(KvStoreName::Default, "counts"), record(KvStoreName::Named("shared".into()), "seen")];
+    assert_eq!(report.effects.state_reads, [[read(&own), read(&named)], records].concat(), "what they begin with, too");
     assert_eq!(report.effects.state_ops.iter().map(StateOp::key).collect::<Vec<_>>(), [own.as_str(), named.as_str()]);
     assert_eq!(report.effects.state_ops[0], StateOp::Set { key: own.clone(), value: "{\"pages\":1}".into() });
     assert!(report.effects.key_values.is_empty(), "the record is the host's to write");

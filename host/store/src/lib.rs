@@ -77,6 +77,10 @@ pub trait Store: Send + Sync + 'static {
     /// longer, and is counted as [`nephila_model::FailureCode::LISTENER_CRASHED_THE_HOST`]. A stale lease changes nothing and is an error.
     async fn mark_suspect_event(&self, crawl: CrawlId, event: EventId, lease: Lease) -> Result<(), StoreError>;
 
+    /// Takes that mark away from an event that is not being heard any more and waits still: whatever the process dies of from here on, it is
+    /// not that. Another event's mark stays. A stale lease changes nothing and is an error.
+    async fn clear_suspect_event(&self, crawl: CrawlId, event: EventId, lease: Lease) -> Result<(), StoreError>;
+
     /// How many requests stand where. Costs the same however many there are (S6).
     async fn counts(&self, crawl: CrawlId) -> Result<Counts, StoreError>;
 

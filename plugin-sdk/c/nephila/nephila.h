@@ -801,7 +801,8 @@ nephila_verdict nephila_reject(const char *format, ...) NEPHILA_FORMAT_(1, 2);
     static nephila_result nephila_author_failure(nephila_call *call, const nephila_reason *reason)
 
 /// Called once when the queue is empty: `NEPHILA_FINISH() { …; return NEPHILA_OK; }`. May read datasets, and may enqueue: then the crawl
-/// goes on.
+/// goes on. A start that ends at a limit or by a stop, with requests that are pending, does not call it; the one that does the last of
+/// them will.
 #define NEPHILA_FINISH()                                                                                                             \
     NEPHILA_TYPE_FINISH;                                                                                                             \
     static nephila_result nephila_author_finish(void);                                                                               \

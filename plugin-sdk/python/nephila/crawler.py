@@ -84,7 +84,10 @@ class Crawler:
         return handler
 
     def on_finish(self, handler: F) -> F:
-        """Is called once, when the queue is empty. May read datasets, and may add requests: then the crawl goes on."""
+        """Is called once, when the queue is empty. May read datasets, and may add requests: then the crawl goes on.
+
+        A start that ends at a limit or by a stop, with requests that are pending, does not call it; the one that does the last of them will.
+        """
         self._once("on_finish", self._on_finish)
         self._on_finish = checked("on_finish", handler, 0 if takes(handler, 0) else 1)
         return handler

@@ -25,7 +25,8 @@ pub trait Crawler {
     }
 
     /// Called once when the queue is empty, if the plugin asks for it: `plugin!(Books: finish)`. May read datasets, and
-    /// may enqueue: then the crawl goes on.
+    /// may enqueue: then the crawl goes on. A start that ends at a limit or by a stop, with requests that are pending, does not call
+    /// it; the one that does the last of them will.
     fn finish() -> HandlerResult {
         Ok(())
     }

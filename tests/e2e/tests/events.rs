@@ -1,4 +1,5 @@
-//! Events through the whole house: what plugins emit and what the host tells reaches the plugin's listener, and nothing waits for it.
+//! Events through the whole house: what plugins emit and what the host tells reaches the plugin's listener, and nothing waits for
+//! it.
 
 use anyhow::{Context, Result};
 use nephila_e2e::{Crawl, Ended, lines, test_plugin};
@@ -65,8 +66,9 @@ async fn the_hosts_own_events_are_heard_from_the_crawls_start_to_its_end() -> Re
     for (name, ..) in &heard {
         *counts.entry(name.clone()).or_default() += 1;
     }
-    assert_eq!(heard.first().map(|(name, ..)| name.as_str()), Some("crawlStarted"));
-    assert_eq!(heard.last().map(|(name, ..)| name.as_str()), Some("crawlFinished"));
+    let names_heard: Vec<&str> = heard.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names_heard[..2], ["crawlStarted", "persistState"], "the first of all, whatever the manager told before");
+    assert_eq!(names_heard[names_heard.len() - 2..], ["persistState", "crawlFinished"]);
     assert_eq!((counts["crawlStarted"], counts["crawlFinished"], counts["requestFailed"]), (1, 1, 1), "{counts:?}");
     assert!(names.iter().all(|name| counts.contains_key(*name)), "{counts:?}");
     Ok(())

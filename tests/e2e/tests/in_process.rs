@@ -253,7 +253,7 @@ async fn go_through(world: &World, order: &[Step], held: Held, first: Option<Ear
             assert_eq!((report.reason, report.counts.handled), (FinishReason::Signal, PAGES as u64), "{order:?}");
             let heard = heard(&store, report.record.id).await?;
             assert_eq!((heard["crawlStarted"], heard["crawlFinished"], heard["page"]), (1, 1, PAGES - 1), "{order:?}: {heard:?}");
-            assert!(heard["persistState"] >= 1, "{order:?}: {heard:?}");
+            assert!(heard["persistState"] >= 2, "at its start and at its end: {order:?}: {heard:?}");
         }
         // Whoever ended has stopped nothing, and whoever began has taken nothing away.
         for crawl in running.iter().flatten() {

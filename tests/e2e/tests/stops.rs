@@ -265,3 +265,48 @@ async fn with_abort_on_error_the_pages_in_hand_are_finished_and_a_kill_loses_not
     }
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_abort_on_error_a_page_that_killed_the_host_three_times_ends_the_crawl_once() -> Result<()> {
+    let (site, folder) = (Site::start(SiteConfig::mesh(60, 6, 500)).await?, tempfile::tempdir()?);
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job", "--set", "abort-on-error=yes"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .env("NEPHILA_TEST_CRASH_ON", "/p/33");
+    // The first death is before any suspicion; three are inside the mark.
+    for death in 1..=4 {
+        let ended = tokio::task::block_in_place(|| run.run())?;
+        assert_eq!(ended.code, None, "death {death}: {}", ended.stderr);
+    }
+    let asked = site.stats().requests;
+    let ended = tokio::task::block_in_place(|| run.run())?.expect_code(1)?;
+    let report = ended.json()?;
+    assert_eq!((report["status"].as_str(), report["finishReason"].as_str()), (Some("FAILED"), Some("abort-on-error")));
+    assert_eq!((&report["requestsFailed"], &report["errors"][0]["code"]), (&1.into(), &"crashed-the-host".into()));
+    assert!(report["requestsPending"].as_u64() > Some(0) && site.stats().requests == asked, "nothing was begun: {report:#}");
+    assert!(ended.stderr.contains("abort-on-error is set") && ended.stderr.contains("to go on"), "{}", ended.stderr);
+
+    // It has ended the crawl once: the same command goes on with the rest.
+    let report = tokio::task::block_in_place(|| run.run())?.expect_code(0)?.json()?;
+    assert_eq!((report["requestsFailed"].as_u64(), report["requestsFinished"].as_u64()), (Some(1), Some(59)));
+    assert_eq!(report["finishReason"], "finished");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_pages_have_taken_of_the_grace_is_not_missing_to_who_hears_of_the_end_at_a_limit() -> Result<()> {
+    // It would be in hand for a minute, and is dropped when the grace is over.
+    let slow = Switches { slow: vec![("/p/7".to_owned(), 60_000)], ..Switches::default() };
+    let (site, folder) = (Site::start(SiteConfig::mesh(60, 6, 500).with(slow)).await?, tempfile::tempdir()?);
+    let input = r#"{ "listen": ["crawlFinished"], "hear": "nap" }"#;
+    let run = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", "job", "-o", "out.jsonl"])
+        .with([test_plugin("hostile")?.as_os_str(), site.url().as_ref()])
+        .with(["--input", input, "-n", "50", "--set", "shutdown-grace=4s"]);
+    let ended = tokio::task::block_in_place(|| run.run())?.expect_code(0)?;
+    assert_eq!(ended.json()?["finishReason"], "max-items");
+    assert_eq!(ended.stderr.matches("the listener is still at an event").count(), 0, "{}", ended.stderr);
+    // What it pushed then is written by the next start: the outputs had what the pages brought.
+    let rows = rusqlite::Connection::open(folder.path().join("job/nephila.db"))?;
+    let heard = "SELECT count(*) FROM items WHERE json LIKE '%crawlFinished%'";
+    assert_eq!(rows.query_row(heard, [], |row| row.get::<_, u32>(0))?, 1);
+    Ok(())
+}

@@ -1,9 +1,10 @@
 //! What shrinks the concurrency at once, without trials: memory, and a storage that refuses.
 //!
-//! Decision: memory is the one resource whose end is the end of the process, so that it is acted upon with each sample: over its limit a
-//! quarter goes, near its end half. One cut is given the time to take effect, unless memory still grows. What has been cut comes
-//! back only while memory is roomy, never by more than memory would bear if all of it grew alike, and for ten minutes only up to four
-//! fifths of what was too much; a time that doubles if it goes wrong again. Between tight and over nothing moves: there it settles.
+//! Decision: memory is the one resource whose end is the end of the process, so that it is acted upon with each sample: over its
+//! limit a quarter goes, near its end half. One cut is given the time to take effect, unless memory still grows. What has been
+//! cut comes back only while memory is roomy, never by more than memory would bear if all of it grew alike, and for ten minutes
+//! only up to four fifths of what was too much; a time that doubles if it goes wrong again. Between tight and over nothing moves:
+//! there it settles.
 
 use super::{Observations, Reason};
 use crate::settings::Bounds;

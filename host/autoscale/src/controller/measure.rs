@@ -1,7 +1,8 @@
 //! How fast requests are completed at one concurrency, and how sure that is.
 //!
-//! Decision: no two measurements are compared without their scatter. Pages differ, and a controller that believes each number walks at
-//! random. Time is cut into batches at least as long as a request takes, since requests that began together end together.
+//! Decision: no two measurements are compared without their scatter. Pages differ, and a controller that believes each number
+//! walks at random. Time is cut into batches at least as long as a request takes, since requests that began together end
+//! together.
 
 use crate::workload::Work;
 use std::collections::VecDeque;

@@ -1,7 +1,8 @@
 //! Which trials follow one another.
 //!
-//! Decision: a round goes one way while that is better, with strides that grow, and back by strides that shrink; only if nothing was found
-//! there it turns the other way. It ends, since each trial either moves the concurrency on in one direction or uses a stride up.
+//! Decision: a round goes one way while that is better, with strides that grow, and back by strides that shrink; only if nothing
+//! was found there it turns the other way. It ends, since each trial either moves the concurrency on in one direction or uses a
+//! stride up.
 
 use super::trial::{Heading, Outcome, Stride};
 use std::time::Instant;

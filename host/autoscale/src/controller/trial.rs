@@ -1,10 +1,10 @@
 //! Trying another concurrency, and what its outcome says.
 //!
-//! Decision: only a trial tells whether fewer requests in flight would do as much, or more of them more. What counts is the elasticity: by
-//! which part of the change in concurrency the throughput changed. Below a system's knee it is 1, far above it 0 or less. Fewer
-//! stay if throughput fell by surely less than 0.4 of what concurrency did (and so latency fell by more than 0.6 of it); more stay if it
-//! rose by more than 0.6. Between the two, nothing moves: there it settles. In doubt nothing shrinks, and growth is judged by what it
-//! looks like, since the most is what the user asked for.
+//! Decision: only a trial tells whether fewer requests in flight would do as much, or more of them more. What counts is the
+//! elasticity: by which part of the change in concurrency the throughput changed. Below a system's knee it is 1, far above it 0
+//! or less. Fewer stay if throughput fell by surely less than 0.4 of what concurrency did (and so latency fell by more than 0.6
+//! of it); more stay if it rose by more than 0.6. Between the two, nothing moves: there it settles. In doubt nothing shrinks, and
+//! growth is judged by what it looks like, since the most is what the user asked for.
 
 use super::measure::{ENOUGH, Measure, Rate};
 use crate::settings::Bounds;
@@ -107,8 +107,8 @@ impl Trial {
         Self { from, to, heading, before, look_at: ENOUGH }
     }
 
-    /// What has been measured at the new concurrency so far says this. It is looked at when there are 5 batches, 10, 20 and so on: who
-    /// looks all the time sees what he hopes for.
+    /// What has been measured at the new concurrency so far says this. It is looked at when there are 5 batches, 10, 20 and so
+    /// on: who looks all the time sees what he hopes for.
     pub(super) fn outcome(&mut self, measure: &Measure) -> Outcome {
         let longest = measure.latency().map_or(LONGEST.0, |latency| LONGEST.0.max(latency * LONGEST.1));
         let is_over = measure.spent() >= longest;

@@ -1,9 +1,10 @@
 //! Beginning with fewer than the most, where memory might not bear the most.
 //!
-//! Decision: what a request takes of memory is not known before some are in flight, and memory is looked at once a second: enough time
-//! for five hundred pages at once to end a process of 200 MB. So a crawl begins with as many as would fit if each took what a large page
-//! with its sandbox takes, and half as many are added each time that memory, looked at anew, is roomy. On a machine with some
-//! gigabytes that is all of them from the beginning.
+//! Decision: what a request takes of memory is not known before some are in flight, and memory is looked at once a second: enough
+//! time for five hundred pages at once to end a process of 200 MB. So a crawl begins with as many as would fit if each took what
+//! a large page with its sandbox takes, beside what other crawls of the process have promised (`budget.rs`), and half as many are
+//! added each time that memory, looked at anew, is roomy. On a machine with some gigabytes that is all of them from the
+//! beginning.
 
 use crate::controller::Observations;
 use crate::controller::brake::Brake;
@@ -15,8 +16,8 @@ use std::time::Instant;
 /// What a large page, its tree and its sandbox take while they are in hand.
 const ONE_REQUEST: u64 = 8 << 20;
 
-/// So many requests may be in flight before it is known what they take. At least 1; without bounds where the system does not say what
-/// memory there is.
+/// So many requests may be in flight before it is known what they take. At least 1; without bounds where the system does not say
+/// what memory there is.
 #[must_use]
 pub fn first_concurrency(memory: MemoryInfo, settings: &AutoscaleSettings) -> usize {
     let left = |used: u64, of: u64| if of == 0 { u64::MAX } else { of.saturating_sub(used) };

@@ -1,8 +1,9 @@
 //! Which folders describe this process's cgroup, for one controller.
 //!
-//! Decision: both versions, and both at once: a controller that version 1 has is read there, any other in version 2. Limits of parents
-//! apply too, so that what is found is the way from the process's own folder up to where the hierarchy is mounted. What lies above a
-//! container's mount is not to be seen; version 1 says its limits nevertheless (`hierarchical_memory_limit`), version 2 does not.
+//! Decision: both versions, and both at once: a controller that version 1 has is read there, any other in version 2. Limits of
+//! parents apply too, so that what is found is the way from the process's own folder up to where the hierarchy is mounted. What
+//! lies above a container's mount is not to be seen; version 1 says its limits nevertheless (`hierarchical_memory_limit`),
+//! version 2 does not.
 
 use super::files::Files;
 use std::path::{Component, Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The cgroup's quota of processor time that is tightest, and what is used of it.
 //!
-//! Decision: the smallest quota on the way up wins, whoever of its cgroup uses it. Version 1 may account for processor time in another
-//! hierarchy, in which this process may have another place; then what it and its children use stands for all.
+//! Decision: the smallest quota on the way up wins, whoever of its cgroup uses it. Version 1 may account for processor time in
+//! another hierarchy, in which this process may have another place; then what it and its children use stands for all.
 
 use super::cgroup::{Controller, Lineage, Version};
 use super::files::{Files, value_of};

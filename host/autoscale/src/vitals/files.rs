@@ -1,7 +1,7 @@
 //! The kernel's files, under a root.
 //!
-//! Decision: every look at `/proc` and at cgroups goes through one root, so that a test can be a container, another kernel, or a machine
-//! out of memory, by writing a few files.
+//! Decision: every look at `/proc` and at cgroups goes through one root, so that a test can be a container, another kernel, or a
+//! machine out of memory, by writing a few files.
 
 use std::path::{Path, PathBuf};
 

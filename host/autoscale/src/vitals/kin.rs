@@ -1,8 +1,8 @@
 //! This process and its children, and what they use.
 //!
-//! Decision: who is a child of whom is found by reading each process's parent once, since few kernels list children. A process that
-//! has no children, as a crawl without a browser, learns so by one call of the kernel and reads nothing of others. Parents are read
-//! anew every half minute: a number may have been given to another process in between.
+//! Decision: who is a child of whom is found by reading each process's parent once, since few kernels list children. A process
+//! that has no children, as a crawl without a browser, learns so by one call of the kernel and reads nothing of others. Parents
+//! are read anew every half minute: a number may have been given to another process in between.
 
 use super::files::Files;
 use super::pss::{Resident, Shares};

@@ -1,7 +1,7 @@
 //! What Linux says.
 //!
-//! Decision: counters are read each time, and where they are is looked for every ten seconds only: a limit may be changed, or the process
-//! moved to another cgroup, while it runs, but not each second.
+//! Decision: counters are read each time, and where they are is looked for every ten seconds only: a limit may be changed, or the
+//! process moved to another cgroup, while it runs, but not each second.
 
 use super::Reading;
 use super::cpu_quota::CpuQuota;

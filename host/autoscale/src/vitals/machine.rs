@@ -1,7 +1,7 @@
 //! The machine's memory and processors.
 //!
-//! Decision: only the processors that this process may run on count, and of memory what could not be had back by dropping caches, as the
-//! kernel estimates it (`MemAvailable`). Time that a hypervisor gave to others counts as busy: it is not to be had either.
+//! Decision: only the processors that this process may run on count, and of memory what could not be had back by dropping caches,
+//! as the kernel estimates it (`MemAvailable`). Time that a hypervisor gave to others counts as busy: it is not to be had either.
 
 use super::Scope;
 use super::files::{Files, value_of};

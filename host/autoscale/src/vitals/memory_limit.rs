@@ -1,7 +1,8 @@
 //! The cgroup's limit of memory that is tightest, and what is used of it.
 //!
-//! Decision: the smallest limit on the way up wins; among equals the outermost, which more must share. Used is what the kernel could not
-//! have back by dropping file pages: a crawl that writes a large database fills its cgroup with them, and is nowhere near its end.
+//! Decision: the smallest limit on the way up wins; among equals the outermost, which more must share. Used is what the kernel
+//! could not have back by dropping file pages: a crawl that writes a large database fills its cgroup with them, and is nowhere
+//! near its end.
 
 use super::Scope;
 use super::cgroup::{Controller, Lineage, Version};

@@ -1,7 +1,7 @@
 //! What the crate `sysinfo` says, where there is neither `/proc` nor cgroups.
 //!
-//! Decision: the machine and this process each time, and all processes, to find our children, every ten seconds only: listing them takes
-//! milliseconds. Children that come in between are seen at the next listing.
+//! Decision: the machine and this process each time, and all processes, to find our children, every ten seconds only: listing
+//! them takes milliseconds. Children that come in between are seen at the next listing.
 
 use super::{Reading, Scope};
 use crate::system_info::{CpuInfo, CpuTime};

@@ -1,9 +1,9 @@
 //! How much of a process's memory is its own.
 //!
-//! Decision: pages that several processes share (a browser's dozens of processes do little else) count by their share, as Crawlee counts
-//! them. The kernel finds that share by walking all page tables, which takes milliseconds for a large process, and makes its page
-//! faults wait. So what is private and what is shared is read each time, and which part of the shared pages is its own is looked up for one
-//! process at a time, and so rarely that it costs less than a thousandth of the time.
+//! Decision: pages that several processes share (a browser's dozens of processes do little else) count by their share, as Crawlee
+//! counts them. The kernel finds that share by walking all page tables, which takes milliseconds for a large process, and makes
+//! its page faults wait. So what is private and what is shared is read each time, and which part of the shared pages is its own
+//! is looked up for one process at a time, and so rarely that it costs less than a thousandth of the time.
 
 use super::files::{Files, value_of};
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! A system in simulated time, with the controller in the loop: requests that wait for a site and then need a processor, and hold memory.
+//! A system in simulated time, with the controller in the loop: requests that wait for a site and then need a processor, and hold
+//! memory.
 
 use nephila_autoscale::{
     AutoscaleSettings, Bounds, Controller, CpuInfo, Demand, MemoryInfo, Observations, Snapshotter, SystemInfo, Workload,
@@ -25,8 +26,8 @@ pub struct World {
     pub processors: f64,
     /// Whether something else keeps the processors busy, without taking them from us.
     pub looks_busy: bool,
-    /// Bytes in millions that a request holds in the end, the longer it is in flight the more. What is given back the allocator keeps for
-    /// some seconds.
+    /// Bytes in millions that a request holds in the end, the longer it is in flight the more. What is given back the allocator
+    /// keeps for some seconds.
     pub holds: f64,
     /// Those that are always held.
     pub base: f64,

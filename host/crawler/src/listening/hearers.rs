@@ -1,9 +1,10 @@
 //! The listeners of a crawl: its own plugin's, and those of others that the operator named.
 //!
-//! Decision: each has an instance of its own, and all of them hear an event, in the operator's order, before what they asked for is committed
-//! together under that event. So each hears it with effect exactly once, and nothing has to be noted for each; a later one sees
-//! the state as the earlier ones left it. The cost is that they wait for each other, and that all who heard it hear it once more
-//! where what one of them saw has changed.
+//! Decision: each has an instance of its own, and all of them hear an event, in the operator's order, before what they asked for
+//! is committed together under that event. So each hears it with effect exactly once, and nothing has to be noted for each; a
+//! later one sees the state as the earlier ones left it. The cost is that they wait for each other, and that all who heard it
+//! hear it once more where what one of them saw has changed. One that cannot be asked what it wants, because the host is at
+//! fault, hears what it heard before, and is asked again.
 
 use crate::companion::Companion;
 use crate::conclude::count_call;
@@ -22,6 +23,16 @@ struct Hearer {
     settings: Arc<CallSettings>,
     listener: Listener,
     hears: BTreeSet<String>,
+    asked: Asked,
+}
+
+/// Whether a listener has said what it wants to hear.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Or it will not say, by its own fault.
+    Yes,
+    /// The host was at fault when it was asked last.
+    InVain,
 }
 
 /// What an event came to.
@@ -47,7 +58,7 @@ impl Hearers {
         let hearer = |(place, one): (usize, &Companion)| {
             let settings = Arc::clone(&one.call_settings);
             let listener = one.plugin.listener(Arc::clone(&settings)).at(place);
-            Hearer { name: one.plugin.name().to_owned(), settings, listener, hears: BTreeSet::new() }
+            Hearer { name: one.plugin.name().to_owned(), settings, listener, hears: BTreeSet::new(), asked: Asked::Yes }
         };
         Self(line.listeners.iter().enumerate().map(hearer).collect())
     }
@@ -65,6 +76,18 @@ impl Hearers {
     /// Asks each what it wants to hear.
     pub(super) async fn subscribe(&mut self) {
         for hearer in &mut self.0 {
+            hearer.subscribe().await;
+        }
+    }
+
+    /// Whether the host has kept one of them from saying what it wants to hear.
+    pub(super) fn wait_to_be_asked(&self) -> bool {
+        self.0.iter().any(|hearer| hearer.asked == Asked::InVain)
+    }
+
+    /// Asks these again.
+    pub(super) async fn ask_again(&mut self) {
+        for hearer in self.0.iter_mut().filter(|hearer| hearer.asked == Asked::InVain) {
             hearer.subscribe().await;
         }
     }
@@ -102,7 +125,7 @@ impl Hearers {
                 called.faulty = called.faulty.max(faulty);
             }
             match hears {
-                Some(hears) => hearer.hears = hears,
+                Some(hears) => (hearer.hears, hearer.asked) = (hears, Asked::Yes),
                 // Its instance is gone, and with it what it wanted.
                 None => hearer.subscribe().await,
             }
@@ -113,10 +136,19 @@ impl Hearers {
 
 impl Hearer {
     async fn subscribe(&mut self) {
-        self.hears = self.listener.subscriptions().await.unwrap_or_else(|failure| {
-            let plugin = self.name.as_str();
-            tracing::warn!(plugin, error = %failure, "the listener did not say what it wants to hear");
-            BTreeSet::new()
-        });
+        let plugin = self.name.as_str();
+        match self.listener.subscriptions().await {
+            Ok(hears) => (self.hears, self.asked) = (hears, Asked::Yes),
+            Err(failure @ CallFailure::Host { .. }) => {
+                if self.asked == Asked::Yes {
+                    tracing::warn!(plugin, error = %failure, "the listener could not be asked what it wants; it is asked again");
+                }
+                self.asked = Asked::InVain;
+            }
+            Err(failure) => {
+                tracing::warn!(plugin, error = %failure, "the listener did not say what it wants to hear");
+                (self.hears, self.asked) = (BTreeSet::new(), Asked::Yes);
+            }
+        }
     }
 }

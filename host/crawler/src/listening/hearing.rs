@@ -1,32 +1,27 @@
-//! The task that lets listeners hear.
+//! The task that lets listeners hear: what is next.
 //!
-//! Decision: what a call asks for is committed under the event that it heard, in the way of a handler's: if state that it saw has changed, a
-//! fresh instance, which hears what the one before it heard, hears the same event again, alone from its second time. A call that fails
-//! is logged, and its event counts as heard, since it would fail again; where the host is at fault it stays in the store, and after some
-//! tries the listener hears nothing more: the next start finds what it has not heard.
+//! Decision: a loop of its own takes orders first, then what passes, then what waits in the store, one after another, so that
+//! listeners hear events in an order and never two at a time. How one event is heard is in `trying.rs`.
 
-use super::hearers::{Called, Faulty, Hearers};
-use super::outcome::{Committed, Then, commit};
+mod trying;
+
+use super::hearers::Hearers;
+use super::outcome::Then;
 use super::wants::{Passing, Wants, comes_again};
 use super::{AtWork, Doing, Late, News, ON_ITS_WAY, Order, Pages, Sides};
+use crate::handling::Handling;
 use crate::line::Line;
 use crate::visit::Suspicion;
 use nephila_events::Event;
-use nephila_model::{Effects, EventId, Heard, Lease, StatsDelta, Timestamp};
+use nephila_model::{EventId, Heard, Lease, Timestamp};
 use nephila_plugin::ListenerEvent;
-use nephila_store::{LeftBehind, StoreError, StoredEvent};
-use std::collections::{BTreeSet, VecDeque};
+use nephila_store::{LeftBehind, StoredEvent};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// Times that a listener hears an event beside handlers before it does so alone, and times at all.
-const BESIDE_OTHERS: u32 = 1;
-const TIMES: u32 = 8;
-
-/// Times in a row that an event of the store is tried while the host is at fault, and how long it is left where it is in between. After
-/// the last time nothing is heard any more, so that the end of a crawl waits for this once, however many events there are.
-const HOST_FAILURES: u32 = 10;
+/// How long the host is left alone where it was at fault.
 const HOST_PAUSE: Duration = Duration::from_millis(300);
 
 /// How long an event may be on its way from the event manager.
@@ -74,6 +69,8 @@ pub(super) struct Hearing {
     host_failures: u32,
     /// When the store is looked at again, after a fault of the host.
     again_at: Option<Instant>,
+    /// When those listeners are asked again that could not say what they want to hear.
+    ask_at: Option<Instant>,
     ears: Ears,
     phase: Phase,
     working: watch::Sender<Doing>,
@@ -84,7 +81,7 @@ impl Hearing {
     pub(super) fn new(line: Arc<Line>, lease: Lease, left: LeftBehind, Sides { news, working, pages }: Sides) -> Self {
         let hearers = Hearers::of(&line);
         let (sender, passing) = mpsc::channel(1);
-        let wants = Wants::new(line.bulletin.events().clone(), &hearers.names(), sender);
+        let wants = Wants::new(&line.bulletin, &hearers.names(), sender);
         Self {
             line,
             lease,
@@ -100,6 +97,7 @@ impl Hearing {
             named: EventId(0),
             host_failures: 0,
             again_at: None,
+            ask_at: None,
             ears: Ears::Open,
             phase: Phase::Open,
             working,
@@ -124,14 +122,16 @@ impl Hearing {
         }
         self.note(AtWork::Yes);
         self.subscribe().await;
-        let mut then = self.pass(self.line.bulletin.start()).await;
+        let mut then = self.hear_first().await;
         while then == Then::GoOn {
             if self.ears == Ears::Deaf {
                 self.note(AtWork::Never);
             } else if !self.may_wait {
                 self.note(AtWork::No);
             }
-            let (hears, again_at) = (self.ears != Ears::Held, self.again_at);
+            let asks = self.ears == Ears::Open && self.hearers.wait_to_be_asked();
+            self.ask_at = asks.then(|| self.ask_at.unwrap_or_else(|| Instant::now() + HOST_PAUSE));
+            let (hears, again_at, ask_at) = (self.ears != Ears::Held, self.again_at, self.ask_at);
             then = tokio::select! {
                 biased;
                 order = orders.recv() => match order {
@@ -160,11 +160,25 @@ impl Hearing {
                     let _ = done.send(());
                     then
                 }
+                () = pause_until(ask_at), if ask_at.is_some() => {
+                    self.ask_at = None;
+                    self.ask_again().await;
+                    Then::GoOn
+                }
                 () = pause_until(again_at), if hears && self.may_wait => {
                     self.again_at = None;
                     self.next_stored().await
                 }
             };
+        }
+    }
+
+    // The manager's own first `persistState` is over before anybody of a crawl listens: the crawl's start is one of its own.
+    async fn hear_first(&mut self) -> Then {
+        let start = self.line.bulletin.start();
+        match self.tell_of(start).await {
+            Then::GoOn => self.tell_of(Event::PersistState { is_migrating: false }).await,
+            Then::End => Then::End,
         }
     }
 
@@ -199,12 +213,19 @@ impl Hearing {
 
     // Asks the plugins what they want to hear.
     async fn subscribe(&mut self) {
+        let _handling = Handling::beside_others().await;
         self.hearers.subscribe().await;
         self.wants.set(self.hearers.hears(), &self.working);
     }
 
-    // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so. What comes
-    // by the clock is left out: it would never be the rest.
+    async fn ask_again(&mut self) {
+        let _handling = Handling::beside_others().await;
+        self.hearers.ask_again().await;
+        self.wants.set(self.hearers.hears(), &self.working);
+    }
+
+    // What the event manager has for this listener still, since a crawl that is being ended is over soon after it was told so.
+    // What comes by the clock is left out: it would never be the rest.
     async fn hear_the_rest(&mut self) {
         let mut last = Instant::now();
         loop {
@@ -253,11 +274,15 @@ impl Hearing {
     }
 
     async fn pass(&mut self, event: Event) -> Then {
-        if !self.wants.has(&event, self.line.bulletin.crawler()) {
-            return Then::GoOn;
-        }
         // One that needs longer for it than until the next comes would keep the crawl from its end.
         if self.phase == Phase::Open && *self.pages.borrow() == Pages::Done && comes_again(&event) {
+            return Then::GoOn;
+        }
+        self.tell_of(event).await
+    }
+
+    async fn tell_of(&mut self, event: Event) -> Then {
+        if !self.wants.has(&event) {
             return Then::GoOn;
         }
         self.passed += 1;
@@ -265,98 +290,6 @@ impl Hearing {
         let (name, payload) = (event.name().to_string(), event.payload().to_string());
         let event = ListenerEvent { id, name, payload, created_at: Timestamp::now() };
         self.hear(&event, Heard::Passing).await
-    }
-
-    async fn hear(&mut self, event: &ListenerEvent, heard: Heard) -> Then {
-        let line = Arc::clone(&self.line);
-        for time in 1..=TIMES {
-            let before = self.hearers.before();
-            let committed = {
-                // Not beside a suspect, which is handled alone (S10).
-                let _handling = match (heard, self.suspicion) {
-                    (Heard::Stored(id), Suspicion::Suspect) => {
-                        let guard = line.handling.write().await;
-                        match line.store.mark_suspect_event(line.crawl, id, self.lease).await {
-                            Ok(()) => (Some(guard), None),
-                            Err(StoreError::Stale) => return self.tell(Some(News::Stale), Then::End).await,
-                            Err(error) => return self.tell(Some(News::Lost(Arc::new(error))), Then::End).await,
-                        }
-                    }
-                    _ => (None, Some(line.handling.read().await)),
-                };
-                let alone = if time > BESIDE_OTHERS { Some(line.state.write().await) } else { None };
-                let Called { effects, stats, faulty } = self.call(event).await;
-                match (faulty, heard) {
-                    (Faulty::Host, Heard::Stored(_)) => {
-                        self.hearers.forget(event, before);
-                        self.wants.set(self.hearers.hears(), &self.working);
-                        self.leave();
-                        return Then::GoOn;
-                    }
-                    // It is over, heard or not; and it says nothing of whether the host is well again.
-                    (Faulty::Host, Heard::Passing) => {}
-                    (Faulty::Nobody | Faulty::Plugin, _) => self.host_failures = 0,
-                }
-                let beside = if alone.is_none() && effects.may_conflict() { Some(line.state.read().await) } else { None };
-                let committed = commit(&line, self.lease, heard, effects, stats).await;
-                drop((alone, beside));
-                committed
-            };
-            match committed {
-                Committed::Done(news, then) => {
-                    if matches!(heard, Heard::Stored(_)) {
-                        self.suspicion = Suspicion::None;
-                    }
-                    return self.tell(news, then).await;
-                }
-                Committed::Conflict => {
-                    self.hearers.forget(event, before);
-                    self.wants.set(self.hearers.hears(), &self.working);
-                }
-            }
-        }
-        tracing::warn!(event = event.name, "the listener saw changing state too often; the event is left out");
-        match commit(&line, self.lease, heard, Effects::default(), StatsDelta::default()).await {
-            Committed::Done(news, then) => self.tell(news, then).await,
-            Committed::Conflict => Then::GoOn,
-        }
-    }
-
-    // It would pass if it were tried again: the event stays where it is.
-    fn leave(&mut self) {
-        self.host_failures += 1;
-        self.read.clear();
-        if self.host_failures < HOST_FAILURES {
-            self.again_at = Some(Instant::now() + HOST_PAUSE);
-            return;
-        }
-        tracing::error!(
-            plugins = self.hearers.names(),
-            tries = HOST_FAILURES,
-            "the host was at fault each time that an event was to be heard; the listener hears nothing more, and the next start of the crawl \
-             has it hear what waits"
-        );
-        self.wants.end(&self.working);
-        self.wants.set(BTreeSet::new(), &self.working);
-        (self.ears, self.may_wait) = (Ears::Deaf, false);
-    }
-
-    async fn call(&mut self, event: &ListenerEvent) -> Called {
-        #[cfg(debug_assertions)]
-        crate::crash_hook::at_event(&event.name);
-        let line = Arc::clone(&self.line);
-        let Called { mut effects, stats, faulty } = self.hearers.hear(&line, event).await;
-        if self.phase == Phase::Closing && !(effects.requests.is_empty() && effects.events.is_empty()) {
-            let (requests, events) = (effects.requests.len(), effects.events.len());
-            tracing::warn!(event = event.name, requests, events, "what a listener brings at the end of its crawl is left out");
-            effects.requests.clear();
-            effects.events.clear();
-        }
-        let hears = self.hearers.hears();
-        if hears != *self.wants.names() {
-            self.wants.set(hears, &self.working);
-        }
-        Called { effects, stats, faulty }
     }
 
     async fn tell(&mut self, news: Option<News>, then: Then) -> Then {

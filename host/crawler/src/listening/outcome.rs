@@ -37,12 +37,11 @@ pub(super) async fn commit(line: &Line, lease: Lease, heard: Heard, effects: Eff
                 tracing::debug!(state = what, "what the listener saw has changed; it hears the event again");
                 return Committed::Conflict;
             }
-            Ok(Err(Rejection::SessionTaken { id })) => {
-                tracing::debug!(session = %id, "the id of a session that the listener adds is taken; it hears the event again");
-                return Committed::Conflict;
-            }
             Ok(Err(Rejection::Decided | Rejection::Deferred)) => (None, Then::GoOn),
-            Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_)))) if outcome.effects != Effects::default() => {
+            // An id that is taken stays so: it would be added in vain each time that the event is heard.
+            Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_) | Rejection::SessionTaken { .. })))
+                if outcome.effects != Effects::default() =>
+            {
                 tracing::warn!(error = %refused, "what the listener asked for was refused");
                 outcome.effects = Effects::default();
                 continue;

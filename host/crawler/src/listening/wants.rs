@@ -1,9 +1,12 @@
 //! What the plugin's listener wants to hear, and what of it the event manager tells.
 //!
-//! Decision: a plugin's events and the ends of sessions come from the store, and the crawl's beginning and end from the run loop, so that none
-//! is missed; only the host's own in between are registered for, all under one subscription, so that they come in their order.
+//! Decision: a plugin's events and the ends of sessions come from the store, and the crawl's beginning and end from the run loop,
+//! so that none is missed; only the host's own in between are registered for, all under one subscription, so that they come in
+//! their order. Those of other crawls in the process do not come at all: a plugin hears nothing of them, and none takes the place
+//! of what it hears.
 
 use super::Doing;
+use crate::bulletin::Bulletin;
 use nephila_events::{Event, EventName, Events, Listener, Subscription};
 use nephila_model::CrawlerId;
 use std::collections::BTreeSet;
@@ -15,6 +18,7 @@ pub(super) type Passing = (Event, oneshot::Sender<()>);
 /// What the listener wants.
 pub(super) struct Wants {
     events: Events,
+    crawler: CrawlerId,
     plugin: String,
     names: BTreeSet<String>,
     registered: Option<Subscription>,
@@ -23,8 +27,9 @@ pub(super) struct Wants {
 
 impl Wants {
     /// Nothing yet. What the event manager tells goes to `passing`, one event after another, each when the one before was heard.
-    pub(super) fn new(events: Events, plugin: &str, passing: mpsc::Sender<Passing>) -> Self {
-        Self { events, plugin: plugin.to_owned(), names: BTreeSet::new(), registered: None, passing }
+    pub(super) fn new(bulletin: &Bulletin, plugin: &str, passing: mpsc::Sender<Passing>) -> Self {
+        let (events, crawler) = (bulletin.events().clone(), bulletin.crawler().clone());
+        Self { events, crawler, plugin: plugin.to_owned(), names: BTreeSet::new(), registered: None, passing }
     }
 
     /// The names of the events.
@@ -32,9 +37,10 @@ impl Wants {
         &self.names
     }
 
-    /// Whether it is to hear this one, in the crawl of this crawler: a plugin hears nothing of the others that share its process.
-    pub(super) fn has(&self, event: &Event, crawler: &CrawlerId) -> bool {
-        self.names.contains(&event.name().to_string()) && crawler_of(event).is_none_or(|of| of == crawler)
+    /// Whether it is to hear this one.
+    pub(super) fn has(&self, event: &Event) -> bool {
+        // A manager of somebody's own may tell of all crawls.
+        self.names.contains(&event.name().to_string()) && event.crawler_id().is_none_or(|of| *of == self.crawler)
     }
 
     /// Events that the event manager has for it still.
@@ -88,7 +94,7 @@ impl Wants {
                 }
             }
         });
-        told.named(format!("plugin {}", self.plugin))
+        told.named(format!("plugin {}", self.plugin)).of(self.crawler.clone())
     }
 }
 
@@ -104,16 +110,4 @@ const fn is_of_manager(name: &EventName) -> bool {
 /// Whether an event comes by the clock, whatever happens.
 pub(super) const fn comes_again(event: &Event) -> bool {
     matches!(event, Event::SystemInfo(_) | Event::CrawlerStatus { .. } | Event::PersistState { is_migrating: false })
-}
-
-// Whose crawl an event is about, if it is about one.
-const fn crawler_of(event: &Event) -> Option<&CrawlerId> {
-    match event {
-        Event::CrawlerStatus { crawler_id, .. }
-        | Event::SessionRetired { crawler_id, .. }
-        | Event::CrawlStarted { crawler_id }
-        | Event::CrawlFinished { crawler_id, .. }
-        | Event::RequestFailed { crawler_id, .. } => Some(crawler_id),
-        _ => None,
-    }
 }

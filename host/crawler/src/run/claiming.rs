@@ -1,8 +1,8 @@
 //! What may begin now, and what of it is begun.
 //!
-//! Decision: a claim is a free slot and nothing that forbids it; both are asked anew each time round the loop. While nothing new may be claimed
-//! because others must get on first, what is in flight already and waits for its site is claimed all the same, or it would be waited for
-//! for ever.
+//! Decision: a claim is a free slot and nothing that forbids it; both are asked anew each time round the loop. While nothing new
+//! may be claimed because others must get on first, what is in flight already and waits for its site is claimed all the same, or
+//! it would be waited for for ever.
 
 use super::Run;
 use crate::session_desk::SessionDesk;
@@ -40,8 +40,8 @@ impl Run {
         self.suspects_left == 0 && !self.suspects_out.is_empty()
     }
 
-    // Whether nothing new may be claimed before some of what is in flight has got on: those that wait for a session that one of them has, or
-    // suspects. What waits for its site must be claimed again then, room or not; it had its room when it began.
+    // Whether nothing new may be claimed before some of what is in flight has got on: those that wait for a session that one of
+    // them has, or suspects. What waits for its site must be claimed again then, room or not; it had its room when it began.
     pub(super) fn others_wait_for_some(&self) -> bool {
         self.awaits_suspects() || self.line.sessions.as_ref().is_some_and(SessionDesk::has_waiting)
     }

@@ -1,18 +1,19 @@
 //! When and why a crawl ends, and what is still done then.
 //!
-//! Decision: the first reason to end stands. Pages in hand go on until the grace is over or a second signal comes; what is dropped then is
-//! pending. The plugin's finish is called when the queue is empty, and also where a limit was reached with its last request.
+//! Decision: the first reason to end stands. Pages in hand go on until the grace is over or a second signal comes; what is
+//! dropped then is pending. The plugin's finish is called when the queue is empty, and also where a limit was reached with its
+//! last request.
 
 use super::Run;
 use crate::control::{Signal, StopLevel, out_of_patience};
 use crate::finish::{Finish, finish};
-use crate::listening::News;
+use crate::listening::{Ahead, News};
 use crate::report::FinishReason;
 use crate::settings::{WhenFailed, WhenIdle};
 use nephila_store::{InHand, StoreError};
 use std::time::{Duration, Instant};
 
-// The first reason to end stands. Pages in hand, and what hears of the end, have one grace together.
+// The first reason to end stands. Where a stop was asked for, pages in hand and what hears of the end have one grace together.
 pub(super) struct Ending {
     pub(super) reason: FinishReason,
     grace_ends: Instant,
@@ -42,8 +43,14 @@ impl Ending {
     }
 
     // What is left of the grace.
-    pub(super) fn patience(&self, now: Instant) -> Duration {
+    fn patience(&self, now: Instant) -> Duration {
         self.grace_ends.saturating_duration_since(now)
+    }
+
+    // How long whoever hears of the end may take. Where nobody asked for a stop nobody waits, and what pages and the finish have
+    // taken is not to be missing to those who hear of it.
+    pub(super) fn last_patience(&self, asked: StopLevel, grace: Duration, now: Instant) -> Duration {
+        if asked == StopLevel::Run { grace } else { self.patience(now) }
     }
 }
 
@@ -61,8 +68,8 @@ impl Run {
     // Where nothing is in flight and nothing waits for a time: the end, unless the store knows better.
     pub(super) async fn at_rest(&mut self, fruitless: &mut u32) -> Rest {
         // What a listener hears may bring new requests: asked first, so that what it brings in between is counted.
-        let hears = match self.listening.is_at_work().await {
-            Ok(hears) => hears,
+        let ahead = match self.listening.ahead().await {
+            Ok(ahead) => ahead,
             Err(error) => return Rest::End(FinishReason::StoreFailed(error.to_string())),
         };
         let pending = match self.line.store.counts(self.line.crawl).await {
@@ -79,9 +86,14 @@ impl Run {
         if self.line.settings.when_idle == WhenIdle::Wait {
             return Rest::Wait;
         }
-        if hears {
-            self.listening.pages_are_done();
-            return Rest::Wait;
+        match ahead {
+            Ahead::News => {
+                self.listening.pages_are_done();
+                return Rest::Wait;
+            }
+            // What it hears then may bring requests: the finish comes after it.
+            Ahead::NextStart => return Rest::End(FinishReason::EventsUnheard),
+            Ahead::Nothing => {}
         }
         if self.finish_done {
             return match self.is_over().await {
@@ -124,12 +136,18 @@ impl Run {
         }
     }
 
-    // What a listener hears of the last pages may bring requests: it is waited for as long as the grace lasts. `false`: it is still at it.
+    // What a listener hears of the last pages may bring requests: it is waited for as long as the grace lasts. `false`: it is
+    // still at it, or the next start is.
     async fn listeners_are_done(&mut self) -> Result<bool, StoreError> {
         self.listening.pages_are_done();
         let patience = self.ending.as_ref().map_or(self.line.settings.shutdown_grace, |ending| ending.patience(Instant::now()));
         let give_up = tokio::time::Instant::now() + patience;
-        while self.listening.is_at_work().await? {
+        loop {
+            match self.listening.ahead().await? {
+                Ahead::News => {}
+                Ahead::Nothing => return Ok(true),
+                Ahead::NextStart => return Ok(false),
+            }
             let news = tokio::select! {
                 news = self.listening.next() => news,
                 () = tokio::time::sleep_until(give_up) => return Ok(false),
@@ -141,7 +159,6 @@ impl Run {
                 return Ok(false);
             }
         }
-        Ok(true)
     }
 
     // Calls the finish entry point, unless that was done. `None`: it was called, and may have enqueued.
@@ -149,17 +166,14 @@ impl Run {
         if self.finish_done {
             return Some(FinishReason::Finished);
         }
-        let finished = tokio::select! {
-            finished = finish(&self.line, self.lease) => finished,
-            // Its sandbox goes with it, and nothing of it was committed.
-            () = out_of_patience(self.stop.clone(), self.line.settings.shutdown_grace) => return Some(FinishReason::Signal),
-        };
-        match finished {
+        let impatient = out_of_patience(self.stop.clone(), self.line.settings.shutdown_grace);
+        match finish(&self.line, self.lease, impatient).await {
             Finish::Done(applied) => {
                 self.finish_done = true;
                 self.take_applied(*applied);
                 None
             }
+            Finish::GivenUp => Some(FinishReason::Signal),
             Finish::Failed(cause) => Some(FinishReason::FinishFailed(cause)),
             Finish::Stale => Some(FinishReason::TakenOver),
             Finish::Lost(error) => Some(FinishReason::StoreFailed(error.to_string())),
@@ -245,6 +259,11 @@ mod tests {
         let ending = Ending::new(FinishReason::Signal, now + 8 * second);
         assert_eq!(ending.drops_pages_at(), Some(now + 8 * second));
         assert_eq!(ending.patience(now + 3 * second), 5 * second);
+        // Only where somebody asked for a stop: nobody waits for the end of a crawl that came to a limit.
+        let (grace, later) = (10 * second, now + 7 * second);
+        assert_eq!(ending.last_patience(StopLevel::Run, grace, later), grace);
+        assert_eq!(ending.last_patience(StopLevel::Graceful, grace, later), second);
+        assert_eq!(ending.last_patience(StopLevel::Now, grace, now + 9 * second), Duration::ZERO);
         let dropped = ending.drop_pages(FinishReason::SignalForced);
         assert_eq!((dropped.drops_pages_at(), &dropped.reason), (None, &FinishReason::SignalForced));
         assert_eq!(dropped.patience(now + 3 * second), 5 * second);

@@ -55,11 +55,13 @@ impl Run {
         let _ = written.send(());
     }
 
-    // A listener gets what is left of the grace, and no more than that, but for the moment that an idle one needs to hear of the end.
+    // A listener gets the grace, or what is left of it where a stop was asked for, and no more than that, but for the moment that
+    // an idle one needs to hear of the end.
     pub(super) async fn end_listening(&mut self, reason: &FinishReason) {
         let last = vec![Event::PersistState { is_migrating: false }, self.line.bulletin.end(reason.code())];
         let grace = self.line.settings.shutdown_grace;
-        let patience = self.ending.as_ref().map_or(grace, |ending| ending.patience(Instant::now()));
+        let (asked, now) = (self.stop.borrow().level, Instant::now());
+        let patience = self.ending.as_ref().map_or(grace, |ending| ending.last_patience(asked, grace, now));
         let (stop, moment) = (self.stop.clone(), tokio::time::sleep(LAST_WORDS));
         let impatient = async {
             tokio::select! {

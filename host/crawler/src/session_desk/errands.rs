@@ -6,6 +6,7 @@
 use super::held::{Freed, Held};
 use super::{NoSession, SessionDesk, not_made};
 use crate::conclude::count_cost;
+use crate::handling::Handling;
 use crate::line::Line;
 use crate::retry::Chance;
 use nephila_model::{StatsDelta, Timestamp, Written};
@@ -54,7 +55,7 @@ impl SessionDesk {
         if !plugin.entry_points().sessions {
             return Ok(None);
         }
-        let _beside = line.handling.read().await;
+        let _beside = Handling::beside_others().await;
         // It is never closed.
         let _permit = line.handlers.acquire().await.ok();
         let (made, metrics) = plugin.create_session(Arc::clone(&line.call_settings)).await;

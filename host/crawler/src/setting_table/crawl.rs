@@ -159,7 +159,7 @@ pub(super) const TABLE: &[Setting] = &[
     setting!(
         "shutdown-grace",
         TIME,
-        "For pages in hand after the first Ctrl-C or SIGTERM.",
+        "For pages in hand after the first Ctrl-C or SIGTERM, and for listeners that hear of the end.",
         |s, v| s.shutdown_grace = duration(v)?,
         |s| shown(s.shutdown_grace)
     ),

@@ -1,8 +1,8 @@
 //! Every interleaving of two owners, and of three as far as patience goes, with loom.
 //!
-//! The house around the state machine is modelled as what it is in `house.rs`: under the one lock, each answer of the machine is carried
-//! out at once; the wait for listeners is a moment without the lock, in which anything may happen. Loom then tries every order of
-//! the threads' steps, and finds any in which a thread waits for ever.
+//! The house around the state machine is modelled as what it is in `house.rs`: under the one lock, each answer of the machine is
+//! carried out at once; the wait for listeners is a moment without the lock, in which anything may happen. Loom then tries every
+//! order of the threads' steps, and finds any in which a thread waits for ever.
 
 use super::{Abandonment, Arrival, Conclusion, Departure, Leaving, Ownership, Touch};
 use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -141,8 +141,8 @@ impl House {
     }
 }
 
-/// How often the turn is taken from a thread that could go on, where there are more than two of them. The number of orders grows beyond
-/// all patience; with two threads, there is no limit. `LOOM_MAX_PREEMPTIONS=3` tries more of them, in seconds.
+/// How often the turn is taken from a thread that could go on, where there are more than two of them. The number of orders grows
+/// beyond all patience; with two threads, there is no limit. `LOOM_MAX_PREEMPTIONS=3` tries more of them, in seconds.
 const BOUND: usize = 2;
 
 /// Runs the threads in every order, and looks at the house when all are done.

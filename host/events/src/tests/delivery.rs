@@ -236,3 +236,28 @@ async fn a_listener_without_events_and_one_that_is_gone_are_refused() {
     events.off(EventName::Aborting, None);
     assert!(matches!(events.also_on(EventName::Exit, subscription.id()), Err(EventsError::NoSuchListener)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_about_other_crawls_takes_no_place_in_the_queue_of_a_listener_of_one() {
+    let (log, _guard) = Log::begin();
+    let config = EventConfig { queue_capacity: NonZeroUsize::new(4).unwrap(), ..quiet() };
+    let (events, diary, gate) = (events(config), Diary::new(), Arc::new(Semaphore::new(0)));
+    let id = |name: &str| nephila_model::CrawlerId::new(name).unwrap();
+    let started = |name: &str| Event::CrawlStarted { crawler_id: id(name) };
+    let names = [EventName::Named(low()), EventName::CrawlStarted];
+    let subscription = events.on(names, gated(&diary, &gate).of(id("shop"))).unwrap();
+    events.emit(numbered(0)).unwrap();
+    until_waiting(&subscription, 0).await;
+    (0..30).for_each(|_| events.emit(started("other")).unwrap());
+    assert_eq!((subscription.stats().dropped, subscription.stats().waiting), (0, 0));
+    // Its own, and what is about no crawl.
+    for event in [started("shop"), numbered(1), started("other"), started("shop")] {
+        events.emit(event).unwrap();
+    }
+    assert_eq!((subscription.stats().dropped, subscription.stats().waiting), (0, 3));
+    gate.add_permits(9);
+    all_done(&events).await;
+    let (own, started) = (EventName::Named(low()), EventName::CrawlStarted);
+    assert_eq!(diary.names(), [own.clone(), started.clone(), own, started]);
+    assert!(log.lines_with("being dropped").is_empty());
+}

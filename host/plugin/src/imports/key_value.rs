@@ -1,6 +1,7 @@
 //! `key-value`: small files by name. A call sees its own writes.
 //!
-//! Decision: an auto-saved value is state under a key of its own ([`AutoSaved`]); only its first value comes from the record.
+//! Decision: an auto-saved value is state under a key of its own ([`AutoSaved`]); only its first value comes from the record, which is
+//! a read of the call then: if it has changed by the commit, the call runs again.
 
 use crate::bindings::nephila::crawler::key_value;
 use crate::failure::one_line;
@@ -32,7 +33,7 @@ impl key_value::Host for Inside {
         if let Some(saved) = self.state_value(&value.state_key()).await? {
             return Ok(Some(saved));
         }
-        let Some(record) = self.record(&value.store, &value.key).await? else { return Ok(None) };
+        let Some(record) = self.first_of(&value).await? else { return Ok(None) };
         let text = std::str::from_utf8(&record.value).map_err(|error| error.to_string());
         match text.and_then(|text| json::check(text).map(|()| text)) {
             Ok(text) => Ok(Some(text.to_owned())),
@@ -55,6 +56,16 @@ impl key_value::Host for Inside {
 }
 
 impl Inside {
+    // The record that an auto-saved value begins with. What the call itself has written there has been read nowhere.
+    async fn first_of(&mut self, value: &AutoSaved) -> Result<Option<KvValue>, Fault> {
+        let record = self.record(&value.store, &value.key).await?;
+        let present = self.present()?;
+        if present.draft.written(&value.store, &value.key).is_none() {
+            present.state.read_record(value.clone(), record.clone());
+        }
+        Ok(record)
+    }
+
     // What is under a key now, this call's own writes included.
     async fn record(&mut self, store: &KvStoreName, key: &str) -> Result<Option<KvValue>, Fault> {
         let present = self.present()?;

@@ -105,6 +105,7 @@ macro_rules! store_contract {
             state::an_operation_that_does_not_fit_changes_nothing_of_its_outcome,
             state::a_value_that_is_written_as_it_was_has_not_changed,
             state::auto_saved_values_are_checked_as_state_and_listed_apart,
+            state::the_record_that_an_auto_saved_value_begins_with_is_checked,
             datasets::a_cursor_reads_every_row_once_in_order,
             datasets::a_slice_is_cut_at_its_bytes_and_says_more,
             datasets::the_same_page_gives_the_same_ids,

@@ -224,6 +224,8 @@ impl Model {
             let holds = match read {
                 StateRead::Key { key, version } => self.state.get(key).map_or(0, |(_, version)| version.0) == version.0,
                 StateRead::Listing { version } => self.listing == version.0,
+                // Nothing writes records here.
+                StateRead::Record { value, .. } => value.is_none(),
             };
             if !holds {
                 return Some("conflict");

@@ -4,8 +4,8 @@ use super::Fixture;
 use super::given::{Crawl, failed, increment, items, ops, page, retry_at, set};
 use crate::CrawlSpec;
 use nephila_model::{
-    AutoSaved, CommitResult, Effects, KvStoreName, QueuedRequest, Rejection, SkipReason, StateError, StateOp, StateRead,
-    StateVersion, Verdict,
+    AutoSaved, CommitResult, Effects, KeyValueWrite, KvStoreName, KvValue, QueuedRequest, Rejection, SkipReason, StateError,
+    StateOp, StateRead, StateVersion, Verdict,
 };
 
 async fn read(crawl: &Crawl, key: &str) -> StateRead {
@@ -194,4 +194,27 @@ pub async fn auto_saved_values_are_checked_as_state_and_listed_apart(fixture: &d
     let (_, listing) = list(&crawl).await;
     write(&crawl, &[StateOp::Remove { key: own.state_key() }]).await;
     crawl.apply(again(&listing)).await;
+}
+
+pub async fn the_record_that_an_auto_saved_value_begins_with_is_checked(fixture: &dyn Fixture) {
+    let crawl = Crawl::new(fixture).await;
+    let (key, other) = ("prices".to_owned(), KvStoreName::Named("shop".to_owned()));
+    let value = |text: &'static str| KvValue { content_type: "application/json".to_owned(), value: text.into() };
+    let put = async |store: &KvStoreName, value: Option<KvValue>| {
+        let write = KeyValueWrite { store: store.clone(), key: key.clone(), value };
+        crawl.apply(crawl.of_crawl(Effects { key_values: vec![write], ..Effects::default() })).await;
+    };
+    for store in [KvStoreName::Default, other] {
+        let seen = |value| having(&StateRead::Record { store: store.clone(), key: key.clone(), value }, &[]);
+        let (absent, first) = (crawl.of_crawl(seen(None)), crawl.of_crawl(seen(Some(value("{\"a\":1}")))));
+        crawl.apply(absent.clone()).await;
+        assert_eq!(crawl.try_one(first.clone()).await, conflict(&key));
+        put(&store, Some(value("{\"a\":1}"))).await;
+        crawl.apply(first.clone()).await;
+        assert_eq!(crawl.try_one(absent.clone()).await, conflict(&key));
+        put(&store, Some(value("{\"a\":2}"))).await;
+        assert_eq!(crawl.try_one(first).await, conflict(&key));
+        put(&store, None).await;
+        crawl.apply(absent).await;
+    }
 }

@@ -74,7 +74,7 @@ impl Commit<'_> {
             return Ok(Err(Rejection::Deferred));
         }
         let (crawler, effects) = (self.crawl.crawler_id.as_str(), &outcome.effects);
-        if let Some(what) = state::changed_since(self.connection, crawler, &effects.state_reads)? {
+        if let Some(what) = state::changed_since(self.connection, (self.crawl.id, crawler), &effects.state_reads)? {
             return Ok(Err(Rejection::StateConflict { what }));
         }
         if let Deed::Decide(subject, Verdict::Handled { final_key, final_url, .. }) = deed {

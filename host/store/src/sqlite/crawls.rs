@@ -222,6 +222,14 @@ pub(crate) fn mark_suspect_event(connection: &Connection, crawl: CrawlId, event:
     events::mark(connection, crawl, event)
 }
 
+/// See [`crate::Store::clear_suspect_event`].
+pub(crate) fn clear_suspect_event(connection: &Connection, crawl: CrawlId, event: EventId, lease: Lease) -> Done<()> {
+    if standing(connection, crawl)?.epoch != lease.epoch {
+        return Err(StoreError::Stale.into());
+    }
+    events::clear_mark(connection, crawl, event)
+}
+
 /// The mark of this request goes.
 pub(crate) fn clear_suspect(connection: &Connection, crawl: CrawlId, request: RequestId) -> Done<()> {
     let update = "UPDATE crawls SET suspect = NULL WHERE id = ?1 AND suspect = ?2";

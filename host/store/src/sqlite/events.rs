@@ -82,6 +82,13 @@ pub(crate) fn mark(connection: &Connection, crawl: CrawlId, event: EventId) -> D
     Ok(())
 }
 
+/// Takes the mark away from this event.
+pub(crate) fn clear_mark(connection: &Connection, crawl: CrawlId, event: EventId) -> Done<()> {
+    let clear = "DELETE FROM meta WHERE name = ?1 AND value = ?2";
+    connection.prepare_cached(clear)?.execute(params![mark_of(crawl), event.0])?;
+    Ok(())
+}
+
 /// Takes the mark away, and counts of events that are gone.
 pub(crate) fn unmark(connection: &Connection, crawl: CrawlId) -> Done<()> {
     connection.execute("DELETE FROM meta WHERE name = ?1", [mark_of(crawl)])?;

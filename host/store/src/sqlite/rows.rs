@@ -227,6 +227,11 @@ impl<T: Backed> Store for T {
         self.rows().writer().call("mark a suspect", mark).await
     }
 
+    async fn clear_suspect_event(&self, crawl: CrawlId, event: EventId, lease: Lease) -> Result<(), StoreError> {
+        let clear = move |desk: &mut Desk| desk.write(|rows, _| crawls::clear_suspect_event(rows, crawl, event, lease));
+        self.rows().writer().call("clear a suspect", clear).await
+    }
+
     async fn counts(&self, crawl: CrawlId) -> Result<Counts, StoreError> {
         self.rows().read("count requests", move |rows| counters::counts(rows, crawl)).await
     }

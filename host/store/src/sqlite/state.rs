@@ -5,9 +5,10 @@
 //! per map, which outlives removed keys. An operation that leaves a value as it was changes no number. Auto-saved values of key-value stores
 //! are among the rows, under keys of their own ([`AutoSaved`]), and in no listing.
 
+use super::key_values;
 use super::trouble::Done;
 use crate::{ExcerptSize, StateExcerpt, StateRow};
-use nephila_model::{AutoSaved, CrawlerId, StateError, StateOp, StateRead, StateValue, StateVersion};
+use nephila_model::{AutoSaved, CrawlId, CrawlerId, StateError, StateOp, StateRead, StateValue, StateVersion};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -105,8 +106,12 @@ fn versions(connection: &Connection, crawler: &str) -> Done<Versions> {
     Ok(found.unwrap_or(Versions { last: 0, listing: StateVersion(0) }))
 }
 
-/// The first read that no longer holds: a key, or `listing`.
-pub(crate) fn changed_since(connection: &Connection, crawler: &str, reads: &[StateRead]) -> Done<Option<String>> {
+/// The first read that no longer holds: a key, that of a record too, or `listing`.
+pub(crate) fn changed_since(
+    connection: &Connection,
+    (crawl, crawler): (CrawlId, &str),
+    reads: &[StateRead],
+) -> Done<Option<String>> {
     let query = "SELECT version FROM state WHERE crawler_id = ?1 AND key = ?2";
     for read in reads {
         let (holds, what) = match read {
@@ -115,6 +120,7 @@ pub(crate) fn changed_since(connection: &Connection, crawler: &str, reads: &[Sta
                 (found.unwrap_or(0) == version.0, key.as_str())
             }
             StateRead::Listing { version } => (versions(connection, crawler)?.listing == *version, "listing"),
+            StateRead::Record { store, key, value } => (key_values::get(connection, crawl, store, key)? == *value, key.as_str()),
         };
         if !holds {
             return Ok(Some(what.to_owned()));
