@@ -6,7 +6,8 @@
 //! re-run: an outcome in conflict goes back to its task with the reason.
 
 use crate::named_storages::{NamedStorages, Notice};
-use nephila_model::{CommitLimits, CommitResult, CrawlId, Group, Outcome, Profile, SessionDelta, Step};
+use crate::running_time::RunningTime;
+use nephila_model::{CommitLimits, CommitResult, Counter, CrawlId, Group, Outcome, Profile, SessionDelta, Step};
 use nephila_store::{Store, StoreError};
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,6 +27,14 @@ const ROUNDS: usize = 3;
 /// Outcomes that may wait for the committer.
 const QUEUE: usize = 64;
 
+/// What a commit measures, and what it is measured by.
+pub struct Clocks {
+    /// How long the crawl has run: committed with each group.
+    pub time: Arc<RunningTime>,
+    /// Where the time goes.
+    pub profile: Arc<Profile>,
+}
+
 type Letter = (Outcome, oneshot::Sender<Result<CommitResult, Arc<StoreError>>>);
 
 /// How outcomes are handed to the committer. Cheap to clone; the committer ends when the last one is gone.
@@ -41,12 +50,12 @@ impl Commits {
         store: Arc<dyn Store>,
         crawl: CrawlId,
         limits: CommitLimits,
-        profile: Arc<Profile>,
+        clocks: Clocks,
         named: NamedStorages,
     ) -> (Self, tokio::task::JoinHandle<()>) {
         let (letters, receiver) = mpsc::channel(QUEUE);
         let notice = Arc::new(Notice::new(named));
-        (Self { letters, notice }, tokio::spawn(run(store, crawl, limits, profile, receiver)))
+        (Self { letters, notice }, tokio::spawn(run(store, crawl, limits, clocks, receiver)))
     }
 
     /// Commits an outcome, and says what the store did with it.
@@ -88,21 +97,22 @@ async fn gather(first: Letter, letters: &mut mpsc::Receiver<Letter>) -> Vec<Lett
     batch
 }
 
-async fn run(
-    store: Arc<dyn Store>,
-    crawl: CrawlId,
-    limits: CommitLimits,
-    profile: Arc<Profile>,
-    mut letters: mpsc::Receiver<Letter>,
-) {
+async fn run(store: Arc<dyn Store>, crawl: CrawlId, limits: CommitLimits, clocks: Clocks, mut letters: mpsc::Receiver<Letter>) {
     while let Some(first) = letters.recv().await {
         let batch = gather(first, &mut letters).await;
-        let (outcomes, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let (mut outcomes, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let millis = clocks.time.news();
+        if let Some(first) = outcomes.first_mut() {
+            first.stats.add(Counter::RuntimeMillis, i64::try_from(millis).unwrap_or(i64::MAX));
+        }
         let began = Instant::now();
         let committed = store.commit(crawl, Group { outcomes, limits }).await;
-        profile.since(Step::Commit, began);
+        clocks.profile.since(Step::Commit, began);
         match committed {
             Ok(results) => {
+                if results.first().is_some_and(Result::is_ok) {
+                    clocks.time.note(millis);
+                }
                 for (reply, result) in replies.into_iter().zip(results) {
                     // A task that no longer listens was dropped; what was committed stays.
                     let _ = reply.send(Ok(result));

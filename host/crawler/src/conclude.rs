@@ -7,6 +7,7 @@
 //! for another session to ask, a few times, which is no retry.
 
 use crate::attempt::Attempt;
+use crate::failure_log::GivenUp;
 use crate::handling::Handling;
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
@@ -63,8 +64,7 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
         };
         runs += 1;
         let beside = if alone.is_none() && decision.effects.may_conflict() { Some(line.state.read().await) } else { None };
-        let (came_to, stop, ask) = (decision.comes_to(), decision.effects.stop.clone(), decision.ask.clone());
-        let given_up = decision.given_up();
+        let (came_to, stop, ask) = (decision.comes_to(&visit), decision.effects.stop.clone(), decision.ask.clone());
         let session = visit.session.as_ref().map(|session| session.draft(decision.mark(), &decision.ask));
         let answer = line.commits.commit(outcome(line, &visit, decision, session.clone())).await;
         drop((alone, beside));
@@ -76,9 +76,10 @@ pub async fn conclude(line: &Line, mut visit: Visit, attempt: Attempt) -> Landin
             }
             Ok(Ok(applied)) => {
                 end_session(&mut visit, session, applied.session_ended);
-                if let Some(reason) = given_up {
-                    line.failed_kinds.learn(&reason.code);
-                    line.bulletin.failed(&visit.url, &reason);
+                if let CameTo::Failed(failed) = &came_to {
+                    line.failed_kinds.learn(&failed.reason, failed.url.as_str());
+                    line.failure_log.note(failed);
+                    line.bulletin.failed(&visit.url, &failed.reason);
                 }
                 return Landing::Committed { applied: Box::new(applied), came_to, stop };
             }
@@ -130,13 +131,6 @@ impl Decision {
         Self { verdict, effects: Effects::default(), stats: StatsDelta::default(), ask: UseAsk::default() }
     }
 
-    fn given_up(&self) -> Option<FailureReason> {
-        match &self.verdict {
-            Verdict::Failed { reason, .. } => Some(reason.clone()),
-            _ => None,
-        }
-    }
-
     // How the attempt's session did, unless the plugin says so.
     fn mark(&self) -> UseMark {
         match &self.verdict {
@@ -148,14 +142,18 @@ impl Decision {
         }
     }
 
-    const fn comes_to(&self) -> CameTo {
-        match self.verdict {
-            Verdict::Moved { not_before: Some(at), .. } => CameTo::Retry(at),
+    fn comes_to(&self, visit: &Visit) -> CameTo {
+        let request = &visit.claim.request;
+        match &self.verdict {
+            Verdict::Moved { not_before: Some(at), .. } => CameTo::Retry(*at),
             Verdict::Handled { .. } => CameTo::Handled,
-            Verdict::Failed { .. } => CameTo::Failed,
+            Verdict::Failed { reason, .. } => {
+                let (url, reason, attempts) = (request.url.clone(), reason.clone(), request.retry_count + 1);
+                CameTo::Failed(Box::new(GivenUp { url, reason, attempts }))
+            }
             Verdict::Skipped { .. } => CameTo::SetAside,
             Verdict::Moved { .. } => CameTo::Moved,
-            Verdict::Retry { not_before, .. } => CameTo::Retry(not_before),
+            Verdict::Retry { not_before, .. } => CameTo::Retry(*not_before),
         }
     }
 }
@@ -374,7 +372,8 @@ fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<Sessi
         }
         Verdict::Failed { reason, .. } => {
             stats.add(Counter::FailedMillis, millis);
-            let answered = visit.answered.as_ref().filter(|_| !line.failed_kinds.is_known(&reason.code));
+            let url = visit.claim.request.url.as_str();
+            let answered = visit.answered.as_ref().filter(|_| !line.failed_kinds.is_known(reason, url));
             effects.error_snapshot = answered.map(AnsweredPage::snapshot);
         }
         Verdict::Retry { .. } | Verdict::Skipped { .. } | Verdict::Moved { .. } => {

@@ -1,16 +1,17 @@
 //! What became of a request that is no longer in flight.
 
+use crate::failure_log::GivenUp;
 use nephila_model::{Applied, Timestamp};
 use nephila_store::StoreError;
 use std::sync::Arc;
 
 /// What a request came to, as it was committed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CameTo {
     /// Handled: its end.
     Handled,
     /// Given up: its end.
-    Failed,
+    Failed(Box<GivenUp>),
     /// Skipped.
     SetAside,
     /// It goes on at another site.

@@ -5,6 +5,7 @@ use crate::bulletin::Bulletin;
 use crate::committer::Commits;
 use crate::companion::Companion;
 use crate::failed_kinds::FailedKinds;
+use crate::failure_log::FailureLog;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use crate::throttling::Throttling;
@@ -37,6 +38,8 @@ pub struct Line {
     pub block_pages: Option<BlockPages>,
     /// Knows of which failures no page is copied any more.
     pub failed_kinds: FailedKinds,
+    /// Says which requests have failed.
+    pub failure_log: FailureLog,
     /// Commits what comes of it.
     pub commits: Commits,
     /// How the crawl behaves.

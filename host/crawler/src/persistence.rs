@@ -96,8 +96,20 @@ pub async fn records(line: &Line, finished_at: Option<Timestamp>) -> Result<Vec<
     Ok(writes)
 }
 
-fn by_code(errors: Vec<ErrorSample>) -> Map<String, Value> {
-    errors.into_iter().filter_map(|sample| Some((sample.code.clone(), serde_json::to_value(sample).ok()?))).collect()
+// The most frequent kind of a code is found under the code; others also need their words, and their place.
+fn by_kind(errors: Vec<ErrorSample>) -> Map<String, Value> {
+    let mut shown = Map::new();
+    for sample in errors {
+        let ErrorSample { code, position, shape, .. } = &sample;
+        let mut key = code.clone();
+        if shown.contains_key(&key) {
+            key = [Some(code), shape.as_ref(), position.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>().join(" · ");
+        }
+        if let Ok(value) = serde_json::to_value(&sample) {
+            shown.entry(key).or_insert(value);
+        }
+    }
+    shown
 }
 
 async fn state(line: &Line, crawler: &CrawlerId) -> Result<Option<KeyValueWrite>, StoreError> {
@@ -155,7 +167,7 @@ pub fn shown_statistics(
     errors: ShownErrors,
     finished_at: Option<Timestamp>,
 ) -> CrawlerStatistics {
-    let (errors, retry_errors) = (by_code(errors.failed), by_code(errors.retried));
+    let (errors, retry_errors) = (by_kind(errors.failed), by_kind(errors.retried));
     CrawlerStatistics { errors, retry_errors, ..of_crawl(record, statistics, finished_at) }
 }
 
@@ -195,4 +207,40 @@ fn of_crawl(record: &CrawlRecord, statistics: &Statistics, finished_at: Option<T
         }
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_one_code_do_not_hide_each_other() {
+        let sample = |code: &str, position: Option<&str>, shape: Option<&str>, count| ErrorSample {
+            code: code.to_owned(),
+            position: position.map(str::to_owned),
+            shape: shape.map(str::to_owned),
+            count,
+            url: "https://a.example/".to_owned(),
+            message: "no".to_owned(),
+            snapshot: None,
+        };
+        let (here, there) = (Some("a.js:1:2"), Some("a.js:3:4"));
+        let shown = by_kind(vec![
+            sample("exception", here, Some("no price"), 7),
+            sample("status", None, Some("<url> answered"), 5),
+            sample("exception", there, Some("no price"), 3),
+            sample("exception", None, Some("no title"), 2),
+        ]);
+        let counts: Vec<_> = shown.iter().map(|(key, value)| (key.as_str(), value["count"].as_u64())).collect();
+        let mut expected = [
+            ("exception", Some(7)),
+            ("exception · no price · a.js:3:4", Some(3)),
+            ("exception · no title", Some(2)),
+            ("status", Some(5)),
+        ];
+        expected.sort_unstable();
+        let mut counts = counts;
+        counts.sort_unstable();
+        assert_eq!(counts, expected);
+    }
 }

@@ -44,8 +44,8 @@ pub enum FinishReason {
     Signal,
     /// A second signal, or the end of the grace; pages in hand were dropped and are pending.
     SignalForced,
-    /// A request failed for good, and `abort-on-error` is set.
-    AbortOnError,
+    /// A request failed for good, and `abort-on-error` is set; with which one and why.
+    AbortOnError(String),
     /// The queue is empty, but events wait that a listener could not hear because the host was at fault.
     EventsUnheard,
     /// The finish entry point failed, with what it said.
@@ -70,7 +70,7 @@ impl FinishReason {
             Self::StoppedByPlugin(_) => "stopped-by-plugin",
             Self::Signal => "signal",
             Self::SignalForced => "signal-forced",
-            Self::AbortOnError => "abort-on-error",
+            Self::AbortOnError(_) => "abort-on-error",
             Self::EventsUnheard => "events-unheard",
             Self::FinishFailed(_) => "finish-failed",
             Self::TakenOver => "taken-over",
@@ -92,7 +92,7 @@ impl FinishReason {
             | Self::TakenOver
             | Self::StoreFailed(_)
             | Self::OutputFailed(_) => CrawlStatus::Paused,
-            Self::AbortOnError | Self::FinishFailed(_) => CrawlStatus::Failed,
+            Self::AbortOnError(_) | Self::FinishFailed(_) => CrawlStatus::Failed,
         }
     }
 }
@@ -107,7 +107,7 @@ impl fmt::Display for FinishReason {
             Self::StoppedByPlugin(reason) => write!(f, "the plugin stopped it: {reason}"),
             Self::Signal => f.write_str("stopped by a signal; the pages in hand were finished"),
             Self::SignalForced => f.write_str("stopped at once; the pages in hand are pending"),
-            Self::AbortOnError => f.write_str("a request failed, and abort-on-error is set; what is pending stays pending"),
+            Self::AbortOnError(failed) => write!(f, "{failed}, and abort-on-error is set; what is pending stays pending"),
             Self::EventsUnheard => f.write_str(
                 "the queue is empty, but events wait that could not be heard, because the host was at fault, as the log says",
             ),

@@ -11,7 +11,7 @@ mod telling;
 use self::claiming::wait_for_session_began;
 use self::ending::{Ending, Rest};
 use crate::autoscaled_pool::AutoscaledPool;
-use crate::committer::Commits;
+use crate::committer::{Clocks, Commits};
 use crate::control::{Progress, StopOrder};
 use crate::flights::{Flight, FlightEvent, Flights};
 use crate::frontier::Frontier;
@@ -21,6 +21,7 @@ use crate::persistence::Persistence;
 use crate::profile_log::ProfileLog;
 use crate::progress::Meter;
 use crate::report::{CrawlReport, FinishReason};
+use crate::running_time::RunningTime;
 use crate::session_desk::SessionDesk;
 use crate::setup::CrawlSetup;
 use crate::status_message::StatusMessages;
@@ -37,11 +38,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 
-/// How often the running time is committed, progress is shown and the concurrency is decided anew.
+/// How often the running time is committed at the latest, progress is shown and the concurrency is decided anew.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Errors that a report shows.
-const ERRORS_SHOWN: usize = 10;
+/// Kinds of errors that a report shows.
+const ERRORS_SHOWN: usize = 20;
 
 /// Runs a crawl until it ends or is stopped, and closes it in the store. It holds the event manager for as long as it runs,
 /// beside whoever else does: crawls of one process begin and end in any order, and the last one's end is also the manager's,
@@ -68,8 +69,9 @@ async fn crawl(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     let started = Instant::now();
     let (store, crawl) = (Arc::clone(&setup.store), setup.opened.record.id);
     let sessions = setup.sessions().await?;
-    let (commits, committer) =
-        Commits::start(Arc::clone(&store), crawl, setup.commit_limits(), Arc::clone(&setup.profile), setup.named_storages);
+    let time = Arc::new(RunningTime::since(started));
+    let clocks = Clocks { time: Arc::clone(&time), profile: Arc::clone(&setup.profile) };
+    let (commits, committer) = Commits::start(Arc::clone(&store), crawl, setup.commit_limits(), clocks, setup.named_storages);
 
     let before = store.statistics(crawl).await?.get(&Counter::PluginMicros);
     let mut run = Run::new(setup, commits, sessions, started).await?;
@@ -77,7 +79,9 @@ async fn crawl(setup: CrawlSetup) -> Result<CrawlReport, StoreError> {
     bulletin.started();
     let reason = run.until_the_end().await;
     let (idle, elapsed, in_hand) = (run.claims == 0, started.elapsed(), run.in_hand);
+    time.stop();
     run.count_time().await;
+    run.line.failure_log.end();
     run.end_listening(&reason).await;
     // Whoever has taken over has the sessions, too.
     if let Some(sessions) = run.line.sessions.as_ref().filter(|_| reason != FinishReason::TakenOver) {
@@ -138,7 +142,6 @@ struct Run {
     ending: Option<Ending>,
     in_hand: InHand,
     started: Instant,
-    time_counted: Duration,
     profile: ProfileLog,
     persistence: Persistence,
     messages: StatusMessages,
@@ -186,7 +189,6 @@ impl Run {
             ending: None,
             in_hand: InHand::Finished,
             started,
-            time_counted: Duration::ZERO,
             profile,
             persistence,
             messages: StatusMessages::starting_at(&statistics),
@@ -247,6 +249,7 @@ impl Run {
             changed = self.stop.changed(), if self.stop_open => self.stop_open = changed.is_ok(),
             () = sleep_until(grace) => self.drop_everything(),
             _ = tick.tick() => self.tick().await,
+            () = sleep_until(Some(self.next_status)) => self.tell_status().await,
             news = self.listening.next() => self.take_news(news),
             written = self.persistence.next() => self.persist_now(written).await,
             event = self.flights.next(), if !self.flights.is_empty() => {
@@ -327,7 +330,7 @@ impl Run {
             session: None,
         };
         match self.line.commits.commit(outcome).await {
-            Ok(Ok(_)) => self.take_failure(),
+            Ok(Ok(_)) => self.take_failure(&format_args!("request {} failed (host-panic)", flight.request.0)),
             Ok(Err(rejection)) => tracing::debug!(%rejection, "the panicked visit had been decided"),
             Err(error) => self.end(FinishReason::StoreFailed(error.to_string())),
         }

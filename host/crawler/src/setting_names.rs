@@ -3,8 +3,10 @@
 //! Decision: one list ([`all`]) is the only place that knows a setting's name; `--set`, the options of the command line, a plugin's
 //! manifest and docs/settings.md all go through it. Later layers win: built-in, plugin's manifest, command line.
 
+use crate::foreign_names::{ForeignName, look_up};
 use crate::setting_table::all;
 use crate::settings::CrawlSettings;
+use std::fmt;
 use std::time::Duration;
 
 /// What a plugin's memory can be raised to by its manifest.
@@ -14,12 +16,15 @@ pub const MANIFEST_MEMORY: u64 = 512 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// No such name.
-    #[error("there is no setting `{name}`{}; docs/settings.md lists them all", .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    #[error(
+        "there is no setting `{name}`{}; docs/settings.md lists them all",
+        .near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+    )]
     Unknown {
         /// What was given.
         name: String,
-        /// The nearest name, if one is near.
-        near: Option<&'static str>,
+        /// What may be meant.
+        near: Option<Near>,
     },
     /// A plugin asks for what only the operator may give.
     #[error("setting {name}: a plugin may not ask for `{value}`; if you trust it, give --set {name}={value} yourself")]
@@ -41,6 +46,24 @@ pub enum SettingError {
         /// What would be right.
         takes: &'static str,
     },
+}
+
+/// A setting that is meant, perhaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Near {
+    /// One whose name is much like it.
+    Name(&'static str),
+    /// One that is called so elsewhere.
+    Foreign(ForeignName),
+}
+
+impl fmt::Display for Near {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "`{name}`"),
+            Self::Foreign(foreign) => write!(f, "`{}` ({foreign})", foreign.ours),
+        }
+    }
 }
 
 impl CrawlSettings {
@@ -109,9 +132,14 @@ impl CrawlSettings {
     }
 }
 
-fn nearest(name: &str) -> Option<&'static str> {
+// A name of ours in other spelling, then one that others have, then one that is much like it.
+fn nearest(name: &str) -> Option<Near> {
     let folded = name.replace('_', "-").to_ascii_lowercase();
-    all().map(|setting| (distance(&folded, setting.name), setting.name)).min().filter(|(far, _)| *far <= 3).map(|(_, name)| name)
+    let (far, nearest) = all().map(|setting| (distance(&folded, setting.name), setting.name)).min()?;
+    match look_up(name) {
+        Some(foreign) if far > 0 => Some(Near::Foreign(foreign)),
+        _ => (far <= 3).then_some(Near::Name(nearest)),
+    }
 }
 
 // Levenshtein's distance; names are short.
@@ -148,6 +176,21 @@ mod tests {
         let mut settings = CrawlSettings::default();
         let error = settings.set("max_retry", "3").expect_err("no such setting").to_string();
         assert!(error.contains("did you mean `max-retries`"), "{error}");
+        for (name, words) in [
+            ("maxRequestsPerCrawl", "did you mean `max-requests` (Crawlee's maxRequestsPerCrawl)?"),
+            ("max_requests_per_crawl", "did you mean `max-requests` (Crawlee's maxRequestsPerCrawl)?"),
+            ("CONCURRENT_REQUESTS", "did you mean `concurrency` (Scrapy's CONCURRENT_REQUESTS)?"),
+            ("DOWNLOAD_DELAY", "did you mean `delay` (Scrapy's DOWNLOAD_DELAY)?"),
+            ("keep_alive", "did you mean `keep-alive`?"),
+        ] {
+            let error = settings.set(name, "3").expect_err(name).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let error = settings.set("something-else-entirely", "3").expect_err("no such setting").to_string();
+        assert!(!error.contains("did you mean"), "{error}");
+        let error = settings.set("status-interval", "50ms").expect_err("too often").to_string();
+        assert!(error.contains("0.1 seconds or more"), "{error}");
+        settings.set("status-interval", "250ms").expect("quicker than a second");
         let error = settings.set("concurrency", "0").expect_err("too small").to_string();
         assert!(error.contains("a whole number from 1"), "{error}");
         assert!(settings.set("delay", "-1").is_err() && settings.set("delay", "1e300").is_err());

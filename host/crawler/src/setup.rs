@@ -7,6 +7,7 @@ use crate::committer::Commits;
 use crate::companion::Companion;
 use crate::control::{Progress, StopOrder};
 use crate::failed_kinds::FailedKinds;
+use crate::failure_log::FailureLog;
 use crate::line::Line;
 use crate::named_storages::NamedStorages;
 use crate::reads::StoreReads;
@@ -112,6 +113,7 @@ impl CrawlSetup {
             sessions,
             throttling: Throttling::default(),
             failed_kinds: FailedKinds::default(),
+            failure_log: FailureLog::default(),
             commits,
             reads: Arc::new(reads),
             call_settings: Arc::clone(&self.call_settings),

@@ -1,9 +1,9 @@
 //! The page that is kept as an example of a kind of error (Crawlee: `ERROR_SNAPSHOT_…` records of the default key-value store).
 //!
-//! Decision: the key follows from the error's code alone. So whoever looks at an error finds its page without being told, and nothing has to
-//! be noted that could disagree with what is there.
+//! Decision: the key follows from the name of the error's kind alone. So whoever looks at an error finds its page without being
+//! told, and nothing has to be noted that could disagree with what is there.
 
-use crate::{KvValue, Page};
+use crate::{ErrorKind, KvValue, Page};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -18,14 +18,16 @@ const PREFIX: &str = "ERROR_SNAPSHOT";
 const DIGITS: usize = 30;
 const READABLE: usize = 30;
 
-/// Under which key the example of this kind of error is kept. It has only characters that every key may have.
+/// Under which key the example of the kind of error with this name ([`ErrorKind::name`]) is kept. It has only characters that
+/// every key may have, and ends in the code.
 #[must_use]
-pub fn error_snapshot_key(code: &str) -> String {
+pub fn error_snapshot_key(kind: &str) -> String {
     let mut key = format!("{PREFIX}_");
-    for byte in Sha256::digest(code.as_bytes()).iter().take(DIGITS / 2) {
+    for byte in Sha256::digest(kind.as_bytes()).iter().take(DIGITS / 2) {
         // Writing to a string does not fail.
         let _ = write!(key, "{byte:02x}");
     }
+    let ErrorKind { code, .. } = ErrorKind::parse(kind);
     let readable: String = code.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(READABLE).collect();
     let readable = readable.trim_matches('-');
     if !readable.is_empty() {
@@ -71,6 +73,9 @@ mod tests {
         let codes = ["a b", "a-b", "", "-", "ÄÖÜ", "../../etc/passwd", &"x".repeat(1_000), &"x".repeat(999)];
         let keys: std::collections::BTreeSet<String> = codes.iter().map(|code| error_snapshot_key(code)).collect();
         assert_eq!(keys.len(), codes.len());
+        let kind = ErrorKind { shape: Some("no page".to_owned()), ..ErrorKind::others("status") }.name();
+        let key = error_snapshot_key(&kind);
+        assert!(key != error_snapshot_key("status") && key.ends_with("_status"), "{key}");
         for key in keys {
             assert!(key.len() <= 80 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)), "{key}");
         }

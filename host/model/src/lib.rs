@@ -8,6 +8,7 @@
 mod auto_saved;
 mod cookie;
 mod effects;
+mod error_kind;
 mod error_snapshot;
 mod ids;
 mod outcome;
@@ -27,6 +28,7 @@ mod use_log;
 pub use auto_saved::AutoSaved;
 pub use cookie::{Cookie, CookieChange, CookieDeed, CookieKey, CookieReach, CookieVersion, SameSite};
 pub use effects::{DatasetName, Effects, EmittedEvent, ItemPush, KeyValueWrite, KvStoreName, KvValue, RefusedReason};
+pub use error_kind::ErrorKind;
 pub use error_snapshot::{AnsweredPage, SNAPSHOT_BYTES, error_snapshot_key};
 pub use ids::{CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, RequestId, Shard, SiteId};
 pub use outcome::{

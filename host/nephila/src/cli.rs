@@ -184,19 +184,34 @@ pub struct InspectOptions {
     pub plugin: String,
 }
 
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  nephila status jobs/books
+  nephila status storage/runs                 (all crawls without --job that are kept)
+  nephila status jobs/books --failed --json   (a JSON object on a line for each request that has failed)";
+
 /// `nephila status`.
 #[derive(Debug, Args)]
+#[command(after_help = STATUS_EXAMPLES)]
 pub struct StatusOptions {
-    /// The job's folder
+    /// The job's folder, or a folder of jobs, which are listed then
     pub dir: PathBuf,
 
-    /// As one JSON object
+    /// As one JSON object; with --failed an object on a line for each
     #[arg(long)]
     pub json: bool,
 
     /// With the state of its handlers (use_state)
     #[arg(long)]
     pub state: bool,
+
+    /// List the requests that have failed for good, with code, attempts and message
+    #[arg(long, conflicts_with = "state")]
+    pub failed: bool,
+
+    /// Of several crawls in the folder the one with this crawler id; without, they are listed
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
 }
 
 const EXPORT_EXAMPLES: &str = "\

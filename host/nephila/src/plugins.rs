@@ -1,6 +1,6 @@
 //! From what was written on the command line to a plugin's file.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use nephila_plugin::Plugin;
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,23 @@ pub const FOLDERS: [&str; 2] = ["plugins", "target/plugins"];
 /// Names the places that were looked at.
 pub fn find(plugin: &str) -> Result<PathBuf> {
     let path = Path::new(plugin);
-    if !is_name(plugin) || path.is_file() {
+    // What has a file's ending and is not there, whoever loads it says.
+    if path.is_file() || (!is_name(plugin) && path.extension().is_some()) {
         return Ok(path.to_owned());
+    }
+    if !is_name(plugin) {
+        bail!(
+            "there is no file or folder `{plugin}`; looked for a component (a .wasm file) or a source: a folder with a \
+             Cargo.toml, package.json, pyproject.toml or crawler.py, .c, .ts or .js in it; `nephila new NAME --lang LANGUAGE` \
+             makes one, and `nephila list` shows the plugins that there are"
+        );
     }
     of_name(plugin).ok_or_else(|| {
         let [first, second] = candidates(plugin).map(|candidate| candidate.display().to_string());
-        anyhow!("there is no plugin `{plugin}`: neither {first} nor {second} exists; give the path of a .wasm file or of a source, or see `nephila list`")
+        anyhow!(
+            "there is no plugin `{plugin}`: neither {first} nor {second} exists, nor a folder {plugin} with a source; give the \
+             path of a .wasm file or of a source, or see `nephila list`"
+        )
     })
 }
 
@@ -29,7 +40,7 @@ pub fn of_name(plugin: &str) -> Option<PathBuf> {
 
 fn is_name(plugin: &str) -> bool {
     let path = Path::new(plugin);
-    !plugin.is_empty() && path.extension().is_none() && path.components().count() == 1
+    !plugin.is_empty() && !plugin.ends_with('/') && path.extension().is_none() && path.components().count() == 1
 }
 
 fn candidates(plugin: &str) -> [PathBuf; 2] {
@@ -62,4 +73,22 @@ pub fn entry_points(plugin: &Plugin) -> Vec<&'static str> {
         (has.pipeline, "pipeline"),
     ];
     all.into_iter().filter_map(|(has, name)| has.then_some(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_said_with_what_was_looked_for() {
+        let refused = |plugin: &str| find(plugin).expect_err(plugin).to_string();
+        for path in ["nosuchdir/", "some/where", "./nosuchdir"] {
+            let error = refused(path);
+            assert!(error.contains(&format!("no file or folder `{path}`")) && error.contains("Cargo.toml"), "{error}");
+            assert!(!error.contains("plugins/"), "{error}");
+        }
+        let error = refused("nosuchname");
+        assert!(error.contains("target/plugins/nosuchname.wasm") && error.contains("nephila list"), "{error}");
+        assert_eq!(find("gone.wasm").expect("left to whoever loads it"), Path::new("gone.wasm"));
+    }
 }

@@ -386,7 +386,8 @@ fn conclude(options: &RunOptions, report: &CrawlReport, ratio: f64, exported: Re
         }
         _ => {
             if report.counts.failed > 0 {
-                note!("{} of the requests failed; the errors above say why", report.counts.failed);
+                let list = place.folder().map(|folder| format!("; `nephila status {} --failed` lists them", folder.display()));
+                note!("{} of the requests failed; the errors above say why{}", report.counts.failed, list.unwrap_or_default());
             }
             Exit::Done
         }

@@ -6,18 +6,20 @@
 pub mod contract;
 mod error;
 mod job;
+mod looks;
 mod memory;
 mod sqlite;
 mod types;
 
 pub use error::StoreError;
 pub use job::{JobDir, JobLock, SharedHold};
+pub use looks::{CrawlSummary, ErrorSample, ErrorsOf, ExcerptSize, FailedRequest, JobStatus, StateExcerpt};
 pub use memory::MemoryStore;
-pub use sqlite::{Durability, JobItems, JobSnapshot, Pull, RequestPart, SqliteStore, read_status};
+pub use sqlite::{Durability, JobItems, JobSnapshot, Pull, RequestPart, SqliteStore, list_crawls, read_status, read_status_of};
 pub use types::{
-    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, ErrorSample, ErrorsOf,
-    ExcerptSize, InHand, JobStatus, KEPT_SESSIONS, Leases, LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated,
-    SinkRecord, SiteHead, SiteOrder, SiteWindow, StateExcerpt, StateRow, StoredEvent, StoredRequest, Woken,
+    Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, InHand, KEPT_SESSIONS, Leases,
+    LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow,
+    StoredEvent, StoredRequest, Woken,
 };
 
 use async_trait::async_trait;

@@ -2,7 +2,7 @@
 
 use nephila_model::{
     CrawlId, CrawlerId, Epoch, EventId, Lease, PoolId, QueuedRequest, RequestId, RequestState, SessionRecord, Shard, SiteBy,
-    SiteId, SiteKey, StateVersion, Statistics, Timestamp, UseRange,
+    SiteId, SiteKey, StateVersion, Timestamp, UseRange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -298,74 +298,4 @@ pub enum SessionCreated {
     Made(Option<UseRange>),
     /// There is one of its name already; nothing has changed.
     NameTaken,
-}
-
-/// Where a job stands, as `nephila status` shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobStatus {
-    /// The crawl.
-    pub crawl: CrawlRecord,
-    /// Whether a process has the job open now.
-    pub in_use: bool,
-    /// How many requests stand where.
-    pub counts: Counts,
-    /// Its counters.
-    pub statistics: Statistics,
-    /// Up to ten kinds of errors of requests that failed, with a sample each.
-    pub errors: Vec<ErrorSample>,
-    /// Up to ten kinds of errors of attempts that were retried, with a sample each.
-    pub retry_errors: Vec<ErrorSample>,
-    /// The beginning of its state, of the default size.
-    pub state: StateExcerpt,
-}
-
-/// Whose errors are meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorsOf {
-    /// Those that requests failed for (Crawlee: `errors`).
-    FailedRequests,
-    /// Those of attempts that were retried, whatever came of it (Crawlee: `retryErrors`).
-    RetriedAttempts,
-}
-
-/// A kind of error with one example.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ErrorSample {
-    /// Its code.
-    pub code: String,
-    /// How often.
-    pub count: u64,
-    /// The URL of the first one.
-    pub url: String,
-    /// Its message.
-    pub message: String,
-    /// The key of its page in the crawl's default key-value store, if that was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<String>,
-}
-
-/// How much of a state is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExcerptSize {
-    /// Bytes of one value at most; a larger one is left out.
-    pub value: usize,
-    /// Bytes of all keys and values at most.
-    pub all: usize,
-}
-
-impl Default for ExcerptSize {
-    /// 16 KiB a value, 64 KiB in all: what a person can still look through.
-    fn default() -> Self {
-        Self { value: 16 << 10, all: 64 << 10 }
-    }
-}
-
-/// The beginning of a state, for people.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct StateExcerpt {
-    /// Keys and their values (JSON), in the order of the keys.
-    pub values: Vec<(String, String)>,
-    /// Keys that are left out, because their values are too large or there was no room.
-    pub left_out: u64,
 }

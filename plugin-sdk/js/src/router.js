@@ -20,10 +20,12 @@ export function createRouter() {
   const find = (label) => {
     const handler = label === undefined ? byDefault : labelled.get(label);
     if (handler) return handler;
-    const known = [...labelled.keys()].map((one) => `\`${one}\``).join(', ') || 'none';
+    const known = [...labelled.keys()].map((one) => `\`${one}\``).join(', ');
+    const there = known ? `there are handlers for ${known}`
+      : `the router has ${byDefault ? 'the default handler alone, which is for requests without a label' : 'no handlers'}: add one with \`addHandler\``;
     const message = label === undefined
       ? 'the request has no label, and the router no default handler: add one with `addDefaultHandler`'
-      : `no handler is for the label \`${label}\`; there are handlers for ${known}`;
+      : `no handler is for the label \`${label}\`; ${there}`;
     throw new NonRetryableError(message, { code: 'unknown-label' });
   };
 

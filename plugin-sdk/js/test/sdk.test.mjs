@@ -118,6 +118,9 @@ test('a router goes by labels', () => {
   handler.handle(call());
   assert.deepEqual(seen, ['first', 'detail http://shop/a', 'first', 'default']);
   assert.throws(() => handler.handle(call({ request: { label: 'details' } })), { code: 'unknown-label', message: /no handler is for the label `details`; there are handlers for `detail`/ });
+  const ofLabel = (router) => () => router({ request: { label: 'details' } });
+  assert.throws(ofLabel(createRouter().addDefaultHandler(() => {})), { message: /the default handler alone, which is for requests without a label/ });
+  assert.throws(ofLabel(createRouter()), { message: /the router has no handlers: add one with `addHandler`/ });
   assert.throws(() => createRouter().addHandler('a', 'b'), /must be a function/);
 });
 

@@ -58,10 +58,16 @@ class Router:
         handler = self._default if label is None else self._labelled.get(label)
         if handler is None:
             if label is not None:
-                known = ", ".join(f"`{known}`" for known in self._labelled)
-                raise UnknownLabelError(f"no handler is for the label `{label}`; there are {known or 'none with a label'}")
+                raise UnknownLabelError(f"no handler is for the label `{label}`; {self._there()}")
             raise UnknownLabelError("the request has no label, and there is no `@crawler.router.default_handler`")
         return handler
+
+    def _there(self) -> str:
+        if self._labelled:
+            return "there are handlers for " + ", ".join(f"`{known}`" for known in self._labelled)
+        if self._default is not None:
+            return "there is the default handler alone, which is for requests without a label"
+        return "there are no handlers"
 
     def dispatch(self, context: Context) -> None:
         handler = self.find(context.request.label)

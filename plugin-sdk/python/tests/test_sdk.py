@@ -59,6 +59,7 @@ def test_an_unknown_label_does_not_fall_back_to_the_default(host: FakeHost, craw
     host.label = "DETAILS"
     error = host.handle(crawler)
     assert error is not None and error.code == "unknown-label" and "`DETAILS`" in error.message
+    assert "the default handler alone, which is for requests without a label" in error.message
 
 
 def test_middleware_comes_before_every_handler(host: FakeHost, crawler: Crawler) -> None:

@@ -143,6 +143,10 @@ async fn over_stops_and_kills_time_adds_up_and_the_extremes_stay() -> Result<()>
         child.wait()?;
         let now = status(folder.path())?;
         grown(&before, &now)?;
+        // However short the start was: two requests at a time take half as long as both of them one after the other, at least. A
+        // millisecond of each start may be cut off.
+        let (worked, ran) = (number(&now, "requestTotalAttemptsDurationMillis")?, number(&now, "crawlerRuntimeMillis")?);
+        assert!(worked <= 2 * (ran + 4), "{now:#}");
         before = now;
     }
     let last = report(&run, 0)?;

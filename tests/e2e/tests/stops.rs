@@ -218,6 +218,8 @@ async fn with_abort_on_error_the_first_failure_ends_the_crawl_and_the_same_comma
         assert_eq!((report["requestsFailed"].as_u64(), report["items"].as_u64()), (Some(1), report["requestsFinished"].as_u64()));
         assert!(report["requestsPending"].as_u64() > Some(0), "{report:#}");
         assert!(ended.stderr.contains("abort-on-error is set") && ended.stderr.contains("to go on"), "{}", ended.stderr);
+        let failed = report["errors"][0]["url"].as_str().context("a URL")?;
+        assert!(ended.stderr.contains(&format!("nephila: {failed} failed after 1 attempt (")), "{failed}: {}", ended.stderr);
 
         // A request that failed before ends nothing: there is one more, and then the end.
         let run = run.with(again.iter().copied());

@@ -11,6 +11,7 @@ use crate::listening::{Ahead, News};
 use crate::report::FinishReason;
 use crate::settings::{WhenFailed, WhenIdle};
 use nephila_store::{InHand, StoreError};
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 // The first reason to end stands. Where a stop was asked for, pages in hand and what hears of the end have one grace together.
@@ -181,17 +182,24 @@ impl Run {
     }
 
     // A request has failed for good.
-    pub(super) fn take_failure(&mut self) {
+    pub(super) fn take_failure(&mut self, failed: &impl Display) {
         self.ended += 1;
         if self.line.settings.when_failed == WhenFailed::Abort {
-            self.end(FinishReason::AbortOnError);
+            self.end(FinishReason::AbortOnError(failed.to_string()));
         }
     }
 
     // The opening may have failed a request that killed the host too often.
     pub(super) fn look_at_opening(&mut self) {
-        if self.given_up > 0 && self.line.settings.when_failed == WhenFailed::Abort {
-            self.end(FinishReason::AbortOnError);
+        if self.given_up == 0 {
+            return;
+        }
+        tracing::warn!(
+            requests = self.given_up,
+            "a page crashed the host three times and is given up; `nephila status DIR --failed` names it"
+        );
+        if self.line.settings.when_failed == WhenFailed::Abort {
+            self.end(FinishReason::AbortOnError("a page that crashed the host three times failed".to_owned()));
         }
     }
 

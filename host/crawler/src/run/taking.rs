@@ -16,7 +16,7 @@ impl Run {
                         self.ended += 1;
                         self.pool.completed(flight.began.elapsed());
                     }
-                    CameTo::Failed => self.take_failure(),
+                    CameTo::Failed(failed) => self.take_failure(&failed),
                     CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
                     CameTo::SetAside | CameTo::Moved => {}
                 }

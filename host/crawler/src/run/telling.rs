@@ -7,7 +7,7 @@ use crate::persistence::{self, Written};
 use crate::report::FinishReason;
 use crate::session_desk::Aged;
 use nephila_events::Event;
-use nephila_model::{Counter, Effects, Statistics, StatsDelta, Timestamp};
+use nephila_model::{Effects, Statistics, StatsDelta, Timestamp};
 use nephila_store::Counts;
 use std::time::{Duration, Instant};
 
@@ -32,13 +32,22 @@ impl Run {
             self.line.store.crawl(self.line.crawl)
         );
         if let (Ok(counts), Ok(statistics), Ok(record)) = (counts, statistics, record) {
-            if Instant::now() >= self.next_status {
-                self.next_status = Instant::now() + self.line.settings.status_interval;
-                self.say_status(&counts, &statistics, record.status_message.as_deref());
-            }
             let progress = self.meter.measure(counts, statistics, self.flights.len(), record.status_message);
             self.progress.send_replace(progress);
         }
+    }
+
+    // At its own pace, which may be quicker than the tick. What cannot be read now is said the next time.
+    pub(super) async fn tell_status(&mut self) {
+        let (counts, statistics, record) = tokio::join!(
+            self.line.store.counts(self.line.crawl),
+            self.line.store.statistics(self.line.crawl),
+            self.line.store.crawl(self.line.crawl)
+        );
+        if let (Ok(counts), Ok(statistics), Ok(record)) = (counts, statistics, record) {
+            self.say_status(&counts, &statistics, record.status_message.as_deref());
+        }
+        self.next_status = Instant::now() + self.line.settings.status_interval;
     }
 
     // What the plugin says of itself stands before what can be said of any crawl.
@@ -87,16 +96,11 @@ impl Run {
         }
     }
 
+    // The running time goes with it, as with every commit.
     pub(super) async fn count_time(&mut self) {
-        let elapsed = self.started.elapsed();
-        let mut stats = self.profile.news();
-        let millis = elapsed.as_millis().saturating_sub(self.time_counted.as_millis());
-        stats.add(Counter::RuntimeMillis, i64::try_from(millis).unwrap_or(i64::MAX));
+        let stats = self.profile.news();
         match self.commit_for_crawl(Effects::default(), stats.clone()).await {
-            Ok(_) => {
-                self.time_counted = elapsed;
-                self.profile.note(&stats);
-            }
+            Ok(_) => self.profile.note(&stats),
             Err(reason) => self.end(reason),
         }
     }

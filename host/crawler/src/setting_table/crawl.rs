@@ -5,6 +5,14 @@ use crate::settings::{ErrorSnapshots, PowerLoss, WhenFailed, WhenIdle};
 use crate::units::duration;
 use nephila_model::SiteBy;
 use nephila_store::CrawlOrder;
+use std::time::Duration;
+
+/// More often nobody reads what is said, and each time the counters are read from the store.
+const STATUS_INTERVAL: Duration = Duration::from_millis(100);
+
+fn at_least(least: Duration, time: Duration) -> Result<Duration, String> {
+    if time < least { Err(format!("is less than {} ms", least.as_millis())) } else { Ok(time) }
+}
 
 pub(super) const TABLE: &[Setting] = &[
     setting!("concurrency", POSITIVE, "Requests in flight at most (`-c`).", |s, v| s.concurrency = positive(v)?, |s| s
@@ -165,9 +173,9 @@ pub(super) const TABLE: &[Setting] = &[
     ),
     setting!(
         "status-interval",
-        TIME,
+        "0.1 seconds or more, or a number with ms, s, m, h or d",
         "Between two status messages, in the log and as events (Crawlee: statusMessageLoggingInterval).",
-        |s, v| s.status_interval = some_time(v)?,
+        |s, v| s.status_interval = some_time(v).and_then(|time| at_least(STATUS_INTERVAL, time))?,
         |s| shown(s.status_interval)
     ),
     setting!(

@@ -56,7 +56,8 @@ fn statistics(counters: &[(Counter, i64)]) -> Statistics {
 
 fn sample(code: &str, count: u64, snapshot: Option<&str>) -> ErrorSample {
     let (url, message) = ("https://shop.test/7".to_owned(), format!("{code}\thappened"));
-    ErrorSample { code: code.to_owned(), count, url, message, snapshot: snapshot.map(str::to_owned) }
+    let snapshot = snapshot.map(str::to_owned);
+    ErrorSample { code: code.to_owned(), position: None, shape: Some(format!("{code} happened")), count, url, message, snapshot }
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub mod verdicts;
 pub mod walk;
 
 #[cfg(test)]
-pub(crate) use given::{Crawl, ending, failed, items, page, pages, retry_at, spec};
+pub(crate) use given::{Crawl, ending, failed, items, page, pages, reason, retry_at, spec};
 
 use crate::Store;
 use async_trait::async_trait;
@@ -87,6 +87,8 @@ macro_rules! store_contract {
             statistics::errors_of_retried_attempts_are_told_apart_from_those_of_failed_requests,
             statistics::the_first_error_of_a_kind_keeps_its_page_and_no_later_one_does,
             statistics::what_is_not_applied_keeps_no_page,
+            statistics::errors_of_one_code_are_told_apart_by_place_and_words_and_not_by_what_varies,
+            statistics::what_one_code_says_leaves_room_for_the_others,
             statistics::pages_are_kept_of_so_many_kinds_and_no_more,
             statistics::the_least_and_the_most_are_those_of_all_outcomes_in_any_order,
             statistics::the_time_of_a_duplicate_is_that_of_an_attempt_which_finished_nothing,

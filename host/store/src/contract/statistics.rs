@@ -4,7 +4,7 @@ use super::Fixture;
 use super::given::{Crawl, failed, ops, page, reason, retry_at, set, spec, url};
 use crate::{Company, CrawlSpec, ErrorSample, ErrorsOf, ExcerptSize};
 use nephila_model::{
-    Applied, AppliedVerdict, Counter, Effects, FailureReason, KvStoreName, KvValue, Outcome, QueuedRequest, Rejection,
+    Applied, AppliedVerdict, Counter, Effects, ErrorKind, FailureReason, KvStoreName, KvValue, Outcome, QueuedRequest, Rejection,
     StatsDelta, Verdict, error_snapshot_key,
 };
 use std::sync::Arc;
@@ -22,8 +22,13 @@ fn with_page(text: &str) -> Effects {
     Effects { error_snapshot, ..Effects::default() }
 }
 
+// The key of the page of the kind that the tests' errors with this code are.
+fn snapshot_key(code: &str) -> String {
+    error_snapshot_key(&ErrorKind::of(&reason(code), "http://a.example/1").name())
+}
+
 async fn kept(crawl: &Crawl, code: &str) -> Option<String> {
-    let value = crawl.store.kv_get(crawl.id, &KvStoreName::Default, &error_snapshot_key(code)).await.expect("a read");
+    let value = crawl.store.kv_get(crawl.id, &KvStoreName::Default, &snapshot_key(code)).await.expect("a read");
     value.map(|value| String::from_utf8(value.value.to_vec()).expect("text"))
 }
 
@@ -43,7 +48,9 @@ pub async fn errors_of_retried_attempts_are_told_apart_from_those_of_failed_requ
     assert_eq!(codes(&crawl, retried).await, [("timeout".into(), 2)]);
     let FailureReason { message, .. } = reason("timeout");
     let url = "http://a.example/1".to_owned();
-    assert_eq!(samples(&crawl, retried).await, [ErrorSample { code: "timeout".into(), count: 2, url, message, snapshot: None }]);
+    let (position, shape) = (None, Some(message.clone()));
+    let sample = ErrorSample { code: "timeout".into(), position, shape, count: 2, url, message, snapshot: None };
+    assert_eq!(samples(&crawl, retried).await, [sample]);
     assert_eq!(crawl.count(Counter::Error("timeout".into())).await, 3, "those of both");
 }
 
@@ -62,7 +69,7 @@ pub async fn the_first_error_of_a_kind_keeps_its_page_and_no_later_one_does(fixt
     crawl.apply(failing(&crawl, &accepted[4], "fatal", "late")).await;
     assert_eq!((kept(&crawl, "trap").await.as_deref(), kept(&crawl, "fatal").await), (Some("first"), None));
     let shown: Vec<_> = samples(&crawl, ErrorsOf::FailedRequests).await.into_iter().map(|e| (e.count, e.snapshot)).collect();
-    assert_eq!(shown, [(3, Some(error_snapshot_key("trap"))), (2, None)]);
+    assert_eq!(shown, [(3, Some(snapshot_key("trap"))), (2, None)]);
 }
 
 pub async fn what_is_not_applied_keeps_no_page(fixture: &dyn Fixture) {
@@ -84,6 +91,52 @@ pub async fn pages_are_kept_of_so_many_kinds_and_no_more(fixture: &dyn Fixture) 
     assert!(crawl.commit(group).await.iter().all(Result::is_ok));
     let with_page = samples(&crawl, ErrorsOf::FailedRequests).await.iter().filter(|sample| sample.snapshot.is_some()).count();
     assert_eq!(with_page, 100);
+}
+
+fn saying(crawl: &Crawl, request: &QueuedRequest, message: &str) -> Outcome {
+    let reason = FailureReason { message: message.to_owned(), ..reason("exception") };
+    crawl.outcome(request, Verdict::Failed { reason, final_url: None }, with_page(message))
+}
+
+pub async fn errors_of_one_code_are_told_apart_by_place_and_words_and_not_by_what_varies(fixture: &dyn Fixture) {
+    let mut crawl = Crawl::new(fixture).await;
+    let accepted = crawl.accept((0..6).map(|path| page(&path.to_string())).collect()).await;
+    crawl.apply(saying(&crawl, &accepted[0], "no price on 'Book 1' at crawler.js:13:5")).await;
+    crawl.apply(saying(&crawl, &accepted[1], "no price on 'Book 2' at crawler.js:13:5")).await;
+    crawl.again().await;
+    crawl.apply(saying(&crawl, &accepted[2], "no price on 'Book 3' at crawler.js:13:5")).await;
+    crawl.apply(saying(&crawl, &accepted[3], "no price on 'Book 4' at crawler.js:20:1")).await;
+    crawl.apply(saying(&crawl, &accepted[4], "page 7 is empty")).await;
+    crawl.apply(saying(&crawl, &accepted[5], "page 8 is empty")).await;
+    let samples = samples(&crawl, ErrorsOf::FailedRequests).await;
+    let kinds: Vec<_> = samples.iter().map(|one| (one.count, one.position.as_deref(), one.shape.as_deref())).collect();
+    let no_price = Some("no price on <text>");
+    let expected = [
+        (3, Some("crawler.js:13:5"), no_price),
+        (2, None, Some("page <number> is empty")),
+        (1, Some("crawler.js:20:1"), no_price),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(samples[0].message, "no price on 'Book 1' at crawler.js:13:5", "the first is the sample");
+    assert!(samples.iter().all(|sample| sample.code == "exception"));
+    let keys: std::collections::BTreeSet<_> = samples.iter().filter_map(|sample| sample.snapshot.as_ref()).collect();
+    assert_eq!(keys.len(), 3, "a page of each kind");
+    assert_eq!(crawl.count(Counter::Error("exception".into())).await, 6);
+}
+
+pub async fn what_one_code_says_leaves_room_for_the_others(fixture: &dyn Fixture) {
+    const WORDS: u64 = 130;
+    let crawl = Crawl::new(fixture).await;
+    let accepted = crawl.accept((0..=WORDS).map(|path| page(&path.to_string())).collect()).await;
+    let word = |at: u64| format!("nothing like {}", "x".repeat(usize::try_from(at + 1).expect("a length")));
+    let group = (0..WORDS).zip(&accepted).map(|(at, request)| saying(&crawl, request, &word(at))).collect();
+    assert!(crawl.commit(group).await.iter().all(Result::is_ok));
+    crawl.apply(failing(&crawl, &accepted[130], "trap", "x")).await;
+    let samples = samples(&crawl, ErrorsOf::FailedRequests).await;
+    assert_eq!((samples.len(), samples.iter().map(|sample| sample.count).sum::<u64>()), (102, WORDS + 1));
+    let others = samples.iter().find(|sample| sample.shape.is_none()).expect("the rest of the code");
+    assert_eq!((others.code.as_str(), others.count, others.snapshot.as_ref()), ("exception", WORDS - 100, None));
+    assert!(samples.iter().any(|sample| sample.code == "trap" && sample.shape.is_some()));
 }
 
 fn taking(outcome: Outcome, millis: i64) -> Outcome {

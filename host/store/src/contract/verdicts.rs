@@ -70,6 +70,8 @@ pub async fn a_failed_request_commits_its_effects_and_its_error(fixture: &dyn Fi
     assert_eq!((crawl.count(Counter::Failed).await, crawl.count(Counter::Error("fatal".into())).await), (3, 2));
     let sample = |code: &str, count, path: &str| ErrorSample {
         code: code.into(),
+        position: None,
+        shape: Some(format!("{code} happened")),
         count,
         url: format!("http://a.example/{path}"),
         message: format!("{code} happened"),

@@ -11,8 +11,10 @@ use super::errors::Happened;
 use super::sites::Touched;
 use super::trouble::{Done, Trouble};
 use super::{counters, errors, events, requests, tables};
+use crate::error::SHOWN_IDS;
 use crate::{
-    Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, ErrorsOf, InHand, Leases, LeftBehind, OpenedCrawl, StoreError,
+    Company, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, ErrorsOf, InHand, JobDir, Leases, LeftBehind, OpenedCrawl,
+    StoreError,
 };
 use nephila_model::{
     Counter, CrawlId, CrawlerId, Epoch, EventId, FailureCode, FailureReason, Lease, NORMALISER_VERSION, RequestId, SiteBy,
@@ -273,10 +275,19 @@ pub(crate) fn of_crawler(connection: &Connection, crawler: &CrawlerId) -> Done<O
     id.map(|id| record(connection, CrawlId(id))).transpose()
 }
 
-/// The ids of crawlers that have a crawl, the one that was opened last first.
-pub(crate) fn crawler_ids(connection: &Connection, limit: usize) -> Done<Vec<String>> {
+/// Of several crawls in a job the one of this crawler, or else the one that was opened last.
+pub(crate) fn chosen(connection: &Connection, dir: &JobDir, crawler: Option<&CrawlerId>) -> Done<CrawlRecord> {
+    let no_job = || StoreError::NoJob { dir: dir.path().to_owned() };
+    let Some(crawler) = crawler else { return Ok(last_opened(connection)?.ok_or_else(no_job)?) };
+    if let Some(crawl) = of_crawler(connection, crawler)? {
+        return Ok(crawl);
+    }
     let mut statement = connection.prepare("SELECT crawler_id FROM crawls ORDER BY opened_at DESC, id DESC LIMIT ?1")?;
-    Ok(statement.query_map([super::sql_limit(limit)], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    let known = statement.query_map([super::sql_limit(SHOWN_IDS + 1)], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    if known.is_empty() {
+        return Err(no_job().into());
+    }
+    Err(StoreError::NoCrawler { dir: dir.path().to_owned(), crawler: crawler.to_string(), known }.into())
 }
 
 /// The crawl as it is now.

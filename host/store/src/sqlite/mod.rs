@@ -40,7 +40,7 @@ mod worker;
 pub use job_items::JobItems;
 pub(crate) use rows::{Backed, Rows};
 pub use snapshot::{JobSnapshot, Pull, RequestPart};
-pub use status::read_status;
+pub use status::{list_crawls, read_status, read_status_of};
 
 use crate::{JobDir, JobLock, StoreError};
 use known::KnownKeys;

@@ -11,8 +11,7 @@ use super::job_items::JobItems;
 use super::look::{Look, look};
 use super::trouble::{Done, Trouble};
 use super::{counters, crawls, datasets, errors, key_values, requests, sessions};
-use crate::error::SHOWN_IDS;
-use crate::{CrawlRecord, DatasetSlice, ErrorSample, ErrorsOf, JobDir, StoreError, StoredRequest};
+use crate::{CrawlRecord, DatasetSlice, ErrorSample, ErrorsOf, FailedRequest, JobDir, StoreError, StoredRequest};
 use nephila_model::{
     AutoSaved, CrawlerId, DatasetName, KvStoreName, KvValue, PoolPlace, RequestState, SessionRecord, Statistics,
 };
@@ -48,15 +47,7 @@ impl JobSnapshot {
             let connection = &look.connection;
             connection.pragma_update(None, "temp_store", "FILE")?;
             connection.execute_batch("BEGIN")?;
-            let Some(crawler) = crawler else { return Ok(crawls::last_opened(connection)?.ok_or_else(no_job)?) };
-            if let Some(crawl) = crawls::of_crawler(connection, crawler)? {
-                return Ok(crawl);
-            }
-            let known = crawls::crawler_ids(connection, SHOWN_IDS + 1)?;
-            if known.is_empty() {
-                return Err(no_job().into());
-            }
-            Err(StoreError::NoCrawler { dir: dir.path().to_owned(), crawler: crawler.to_string(), known }.into())
+            Ok(crawls::chosen(connection, dir, crawler)?)
         };
         let crawl = open().map_err(|trouble| trouble.into_error("read the job", &dir.database().display().to_string()))?;
         Ok(Self { look, crawl, dir: dir.clone() })
@@ -211,6 +202,30 @@ impl JobSnapshot {
             RequestPart::Ended => "state > 0 ORDER BY id",
         };
         self.pull(&requests::select(which), params![self.crawl.id.0], stored, take)
+    }
+
+    /// The requests that have failed, in the order in which they were accepted. There is no index of them: all requests are
+    /// looked at, and none is kept in memory.
+    ///
+    /// # Errors
+    /// If the job cannot be read.
+    pub fn failed<T>(&self, take: impl FnOnce(Pull<'_, FailedRequest>) -> T) -> Result<T, StoreError> {
+        let query = "SELECT url, original_url, label, retry_count, status, reason, message FROM requests
+            WHERE crawl = ?1 AND state = 2 ORDER BY id";
+        let read = |row: &Row<'_>| {
+            let retries: u32 = row.get(3)?;
+            let [code, message] = [5, 6].map(|column| row.get::<_, Option<String>>(column));
+            Ok(FailedRequest {
+                url: row.get(0)?,
+                original_url: row.get(1)?,
+                label: row.get(2)?,
+                attempts: u64::from(retries) + 1,
+                status: row.get(4)?,
+                code: code?.unwrap_or_default(),
+                message: message?.unwrap_or_default(),
+            })
+        };
+        self.pull(query, params![self.crawl.id.0], read, take)
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> Done<T>) -> Result<T, StoreError> {

@@ -4,36 +4,74 @@
 //! reads it; a job at rest is read as a file that does not change.
 
 use super::schema::{self, Found};
+use super::trouble::{Done, Trouble};
 use super::{counters, crawls, errors, state};
-use crate::{ErrorsOf, ExcerptSize, JobDir, JobStatus, StoreError};
+use crate::{CrawlSummary, ErrorsOf, ExcerptSize, JobDir, JobStatus, StoreError};
+use nephila_model::{Counter, CrawlId, CrawlerId};
+use rusqlite::Connection;
 
-/// Errors that are shown.
-const SAMPLES: usize = 10;
+/// Kinds of errors that are shown: as many as a crawl's own report has.
+const SAMPLES: usize = 20;
+
+/// Crawls of a store that are listed at most; those that were opened last.
+const CRAWLS: i64 = 1_000;
 
 /// Reads where the job stands, without its lock. Of several crawls in it, the one that was opened last.
 ///
 /// # Errors
 /// [`StoreError::NoJob`] if there is none, and what says that a file is damaged or of a newer format.
 pub fn read_status(dir: &JobDir) -> Result<JobStatus, StoreError> {
+    read_status_of(dir, None)
+}
+
+/// The same, of the crawl of this crawler if one is named.
+///
+/// # Errors
+/// The same, and [`StoreError::NoCrawler`] if the job has no crawl of that crawler.
+pub fn read_status_of(dir: &JobDir, crawler: Option<&CrawlerId>) -> Result<JobStatus, StoreError> {
+    look(dir, |moment, in_use| {
+        let crawl = crawls::chosen(moment, dir, crawler)?;
+        let counts = counters::counts(moment, crawl.id)?;
+        let statistics = counters::statistics(moment, crawl.id)?;
+        let samples = |of| errors::most_frequent(moment, crawl.id, of, SAMPLES);
+        let (errors, retry_errors) = (samples(ErrorsOf::FailedRequests)?, samples(ErrorsOf::RetriedAttempts)?);
+        let state = state::excerpt(moment, &crawl.crawler_id, ExcerptSize::default())?;
+        Ok(JobStatus { crawl, in_use, counts, statistics, errors, retry_errors, state })
+    })
+}
+
+/// The crawls of a job, those that were opened last first; a thousand at most.
+///
+/// # Errors
+/// As [`read_status`].
+pub fn list_crawls(dir: &JobDir) -> Result<Vec<CrawlSummary>, StoreError> {
+    look(dir, |moment, in_use| {
+        let mut statement = moment.prepare("SELECT id FROM crawls ORDER BY opened_at DESC, id DESC LIMIT ?1")?;
+        let ids = statement.query_map([CRAWLS], |row| row.get(0).map(CrawlId))?.collect::<Result<Vec<_>, _>>()?;
+        let summary = |(at, id): (usize, CrawlId)| {
+            let crawl = crawls::record(moment, id)?;
+            let items = counters::get(moment, id, &Counter::Items)?;
+            // One process at a time works in a job, and what it works on it opened last.
+            Ok(CrawlSummary { crawl, in_use: in_use && at == 0, counts: counters::counts(moment, id)?, items })
+        };
+        ids.into_iter().enumerate().map(summary).collect()
+    })
+}
+
+// `read` is told whether a process has the job open.
+fn look<T>(dir: &JobDir, read: impl FnOnce(&Connection, bool) -> Done<T>) -> Result<T, StoreError> {
     let in_use = dir.in_use();
-    let no_job = || StoreError::NoJob { dir: dir.path().to_owned() };
     let look = match schema::inspect(dir)? {
         // No crawl was ever opened in it.
-        Found::Nothing | Found::Begun => return Err(no_job()),
+        Found::Nothing | Found::Begun => return Err(StoreError::NoJob { dir: dir.path().to_owned() }),
         Found::AtRest if !in_use => schema::look_at_rest,
         Found::AtRest | Found::WithLog => schema::look_at_log,
     };
-    let read = || {
+    let all = || {
         let connection = look(dir)?;
         // One transaction: all numbers are of the same moment.
         let moment = connection.unchecked_transaction()?;
-        let crawl = crawls::last_opened(&moment)?.ok_or_else(no_job)?;
-        let counts = counters::counts(&moment, crawl.id)?;
-        let statistics = counters::statistics(&moment, crawl.id)?;
-        let samples = |of| errors::most_frequent(&moment, crawl.id, of, SAMPLES);
-        let (errors, retry_errors) = (samples(ErrorsOf::FailedRequests)?, samples(ErrorsOf::RetriedAttempts)?);
-        let state = state::excerpt(&moment, &crawl.crawler_id, ExcerptSize::default())?;
-        Ok(JobStatus { crawl, in_use, counts, statistics, errors, retry_errors, state })
+        read(&moment, in_use)
     };
-    read().map_err(|trouble: super::trouble::Trouble| trouble.into_error("read the job", &dir.database().display().to_string()))
+    all().map_err(|trouble: Trouble| trouble.into_error("read the job", &dir.database().display().to_string()))
 }

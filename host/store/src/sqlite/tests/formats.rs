@@ -1,10 +1,10 @@
 //! A job of an older format: looked at as it is, and upgraded when its crawl is opened.
 
 use super::Job;
-use crate::contract::{Crawl, ending, items, retry_at, spec};
+use crate::contract::{Crawl, ending, items, reason, retry_at, spec};
 use crate::sqlite::read_status;
 use crate::{Company, CrawlSpec, ErrorsOf, JobDir, Store, StoreError};
-use nephila_model::{Counter, Effects, PoolPlace, Timestamp};
+use nephila_model::{Counter, Effects, PoolPlace, Timestamp, Verdict};
 
 /// What format 2 had not.
 const BACK_TO_2: &str = "DROP TABLE session_pools; DROP TABLE sessions; DROP TABLE session_cookies; DROP TABLE events;
@@ -104,4 +104,19 @@ async fn a_job_of_an_earlier_version_of_format_3_is_looked_at_and_goes_on() {
     crawl.apply(crawl.outcome(&request, retry_at(0), Effects::default())).await;
     let errors = crawl.store.errors(crawl.id, ErrorsOf::RetriedAttempts, 9).await.expect("errors");
     assert_eq!((errors.len(), errors[0].count), (1, 1));
+}
+
+#[tokio::test]
+async fn errors_that_an_earlier_version_grouped_by_their_code_are_read_and_stay() {
+    let job = Job::closed().await;
+    job.edit(
+        "INSERT INTO errors (crawl, code, count, url, message) SELECT id, 'timeout', 7, 'http://a.example/', 'late' FROM crawls",
+    );
+    let crawl = job.crawl().await;
+    let request = crawl.queue("a.example").await.remove(0);
+    let failed = Verdict::Failed { reason: reason("timeout"), final_url: None };
+    crawl.apply(crawl.outcome(&request, failed, Effects::default())).await;
+    let errors = crawl.store.errors(crawl.id, ErrorsOf::FailedRequests, 9).await.expect("errors");
+    let seen: Vec<_> = errors.iter().map(|error| (error.code.as_str(), error.shape.as_deref(), error.count)).collect();
+    assert_eq!(seen, [("timeout", None, 7), ("timeout", Some("timeout happened"), 1)]);
 }

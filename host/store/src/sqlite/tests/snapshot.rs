@@ -1,13 +1,13 @@
 //! A job at one moment: whatever happens to it meanwhile.
 
 use super::Job;
-use crate::contract::{Crawl, ending, items, spec};
+use crate::contract::{Crawl, ending, items, reason, retry_at, spec};
 use crate::sqlite::desk::Desk;
-use crate::sqlite::{Backed, SqliteStore};
-use crate::{JobDir, JobItems, JobSnapshot, RequestPart, StoreError};
+use crate::sqlite::{Backed, SqliteStore, list_crawls, read_status_of};
+use crate::{Company, CrawlSpec, FailedRequest, JobDir, JobItems, JobSnapshot, RequestPart, Store, StoreError};
 use nephila_model::{
-    AutoSaved, Counter, CrawlerId, DatasetName, Effects, KeyValueWrite, KvStoreName, KvValue, PoolPlace, RequestState, Shard,
-    StateOp, Timestamp,
+    AutoSaved, Counter, CrawlerId, DatasetName, Effects, FailureReason, KeyValueWrite, KvStoreName, KvValue, PoolPlace,
+    RequestState, Shard, StateOp, Timestamp, Verdict,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,4 +209,52 @@ async fn stores_are_those_with_records_auto_saved_values_or_sessions() {
     assert_eq!(moment.key_value_stores().expect("stores"), names);
     assert_eq!(moment.key_value(&names[1], "a").expect("a record"), Some(value));
     assert_eq!(moment.key_value(&names[1], "b").expect("no record"), None);
+}
+
+#[tokio::test]
+async fn failed_requests_are_listed_in_their_order_with_what_is_known_of_them() {
+    let job = Job::new();
+    let crawl = job.worked().await;
+    let request = crawl.queue("a.example").await.remove(0);
+    crawl.apply(crawl.outcome(&request, retry_at(0), Effects::default())).await;
+    let reason = FailureReason { status: Some(503), ..reason("status") };
+    let gone = Verdict::Failed { reason, final_url: None };
+    crawl.apply(crawl.outcome(&request, gone, Effects::default())).await;
+    let moment = snapshot(&job);
+    let all = moment.failed(|failed| failed.collect::<Result<Vec<_>, _>>()).expect("read").expect("rows");
+    let expected = FailedRequest {
+        url: "http://a.example/2".into(),
+        original_url: None,
+        label: None,
+        attempts: 2,
+        status: Some(503),
+        code: "status".into(),
+        message: "status happened".into(),
+    };
+    assert_eq!(all, [expected]);
+}
+
+#[tokio::test]
+async fn of_several_crawls_each_can_be_looked_at_and_an_unknown_one_names_those_there_are() {
+    let job = Job::new();
+    let store = job.open().expect("a store");
+    for id in ["first", "second"] {
+        let spec = CrawlSpec { company: Company::Shared, ..spec(id) };
+        let crawl = Crawl::open(Arc::clone(&store) as Arc<dyn Store>, spec).await;
+        let request = crawl.accept_one(id).await;
+        if id == "first" {
+            crawl.apply(crawl.handled(&request, items(&["a"]))).await;
+            crawl.store.close_crawl(crawl.id, &ending("SUCCEEDED")).await.expect("closed");
+        }
+    }
+    let dir = JobDir::existing(job.path()).expect("a job");
+    let crawls = list_crawls(&dir).expect("crawls");
+    let mut seen: Vec<_> = crawls.iter().map(|one| (one.crawl.crawler_id.as_str(), one.items, one.counts.pending)).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [("first", 1, 0), ("second", 0, 1)]);
+    let of = |id: &str| read_status_of(&dir, Some(&CrawlerId::new(id).expect("an id")));
+    assert_eq!(of("first").expect("a status").counts.handled, 1);
+    assert_eq!(of("second").expect("a status").counts.pending, 1);
+    let refused = of("third").expect_err("there is none").to_string();
+    assert!(refused.contains("`third`") && refused.contains("`first`") && refused.contains("`second`"), "{refused}");
 }
