@@ -9,10 +9,12 @@ use crate::exchange::{header_map, method, named_host};
 use crate::resolver::GuardedResolver;
 use crate::{AddressGuard, Exchange, FetchConfig, FetchError, FetchSetupError, Fetched, Phase, Redirect};
 use crate::{cause, charset, meta_refresh, redirect, sniff};
+use bytes::Bytes;
 use nephila_model::{Header, HopKind, Page, Timings};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderValue, SET_COOKIE};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use url::Url;
 
 /// Real sites send more fields than hyper's 100; the memory for them is bounded by hyper's buffer of 400 KiB.
 const MAX_HEADERS: usize = 256;
@@ -113,12 +115,9 @@ impl Fetcher {
         let mut url = exchange.url.clone();
         url.set_fragment(None);
         let headers = fields(response.headers());
-        let declared = headers.iter().find(|header| header.name == "content-type").map(|header| header.value.as_str());
-        let content_type = sniff::content_type(declared, &body);
-        let charset =
-            charset::detect(content_type.as_ref(), &body, charset::top_level_domain(&url)).map(|encoding| encoding.name());
+        let mut page = answered(url, status, headers, body);
         timings.decode += detecting.elapsed();
-        let page = Page { url, status, headers, content_type, body, charset, chain: Vec::new(), timings, text: OnceLock::new() };
+        page.timings = timings;
 
         Ok(match meta_refresh::target(&page) {
             Some(to) => {
@@ -141,6 +140,17 @@ impl Fetcher {
             Err(_) => Err(FetchError::Timeout { host: host.to_owned(), phase: Phase::Read, after: self.config.read_timeout }),
         }
     }
+}
+
+/// A page from the parts of an answer: its media type and its encoding are found out as those of a page that is fetched. Names of header
+/// fields are in lower case; the body is decompressed.
+#[must_use]
+pub fn answered(url: Url, status: u16, headers: Vec<Header>, body: Bytes) -> Page {
+    let declared = headers.iter().find(|header| header.name == "content-type").map(|header| header.value.as_str());
+    let content_type = sniff::content_type(declared, &body);
+    let charset = charset::detect(content_type.as_ref(), &body, charset::top_level_domain(&url)).map(|encoding| encoding.name());
+    let (chain, timings, text) = (Vec::new(), Timings::default(), OnceLock::new());
+    Page { url, status, headers, content_type, body, charset, chain, timings, text }
 }
 
 fn set_cookies(map: &HeaderMap) -> Vec<String> {

@@ -24,7 +24,7 @@ pub use charset::{detect, text};
 pub use config::{DEFAULT_USER_AGENT, FetchConfig, FetchSetupError};
 pub use error::{FetchError, Phase};
 pub use exchange::{Exchange, Fetched};
-pub use fetcher::Fetcher;
+pub use fetcher::{Fetcher, answered};
 pub use guard::{AddressGuard, AddressRefused};
 pub use redirect::{Redirect, follow};
 pub use verdict::{Refusal, verdict};

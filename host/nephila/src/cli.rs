@@ -30,12 +30,18 @@ pub enum Command {
     New(NewOptions),
     /// Build a plugin from its source
     Build(BuildOptions),
+    /// Try a plugin on its fixtures: saved pages, and what is expected of them
+    Check(CheckOptions),
     /// Crawl with a plugin
     Run(Box<RunOptions>),
     /// Show the plugins in a folder
     List(ListOptions),
     /// Show what a plugin imports, exports and asks for
     Inspect(InspectOptions),
+    /// Fetch a page and show what the host sees; or save it as a fixture
+    Fetch(FetchOptions),
+    /// Fetch a page and show what a plugin makes of it; nothing is kept
+    Parse(ParseOptions),
     /// Show where a job stands, also while it runs
     Status(StatusOptions),
     /// Write what a job has somewhere else, also while it runs
@@ -241,4 +247,103 @@ pub struct ExportOptions {
     /// Of several crawls in the folder the one with this crawler id [default: the one that was opened last]
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  nephila check .                                   (the fixtures of this project: fixtures/*.json)
+  nephila check quotes.wasm fixtures/quotes.json
+  nephila fetch https://quotes.toscrape.com/page/2/ --save fixtures/page-2.json && nephila check . --update";
+
+/// `nephila check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckOptions {
+    /// The plugin: a .wasm file, a name that `nephila list` shows, or a source, which is built first (see `nephila build`)
+    pub plugin: String,
+
+    /// Fixtures, or folders of them [default: the folder fixtures beside the plugin]
+    pub fixtures: Vec<PathBuf>,
+
+    /// Call the plugin three times for each fixture, and compare what it does to the byte
+    #[arg(long)]
+    pub deterministic: bool,
+
+    /// Write what the plugin does into the fixtures, as what is expected from now on
+    #[arg(long)]
+    pub update: bool,
+
+    /// Set any setting of docs/settings.md; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+
+    /// The plugin's input where a fixture has none: JSON, or @FILE
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub input: Option<String>,
+
+    /// One JSON object for each fixture, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `nephila fetch`.
+#[derive(Debug, Args)]
+pub struct FetchOptions {
+    /// The page
+    pub url: String,
+
+    /// Write the page, and a fixture FILE.json that names it, for `nephila check`
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+
+    /// Replace a fixture that exists
+    #[arg(long, requires = "save")]
+    pub overwrite: bool,
+
+    /// Set any setting of docs/settings.md; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+
+    /// Let redirects reach loopback and private addresses beyond the host of the URL
+    #[arg(long)]
+    pub allow_private: bool,
+
+    /// As one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `nephila parse`.
+#[derive(Debug, Args)]
+pub struct ParseOptions {
+    /// The page
+    pub url: String,
+
+    /// The plugin: a .wasm file, a name that `nephila list` shows, or a source, which is built first (see `nephila build`)
+    #[arg(short, long)]
+    pub plugin: String,
+
+    /// The request's label, which the plugin's router goes by
+    #[arg(long)]
+    pub label: Option<String>,
+
+    /// What the plugin gave the request along
+    #[arg(long, value_name = "JSON")]
+    pub user_data: Option<String>,
+
+    /// Set any setting of docs/settings.md; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+
+    /// The plugin's input: JSON, or @FILE
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub input: Option<String>,
+
+    /// Let redirects reach loopback and private addresses beyond the host of the URL
+    #[arg(long)]
+    pub allow_private: bool,
+
+    /// As one JSON object
+    #[arg(long)]
+    pub json: bool,
 }

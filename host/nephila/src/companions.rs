@@ -59,7 +59,7 @@ async fn load(host: &PluginHost, given: &[String], entry_point: &str, has: fn(En
 }
 
 fn prepared(plugin: Plugin, crawl: &CrawlSettings, options: &RunOptions, input: &str) -> Result<Companion> {
-    let mut own = settings_of(&plugin, options)?;
+    let mut own = settings_of(&plugin, &options.settings)?;
     apply_command_line(&mut own, options)?;
     let settings = CrawlSettings {
         plugin_memory: own.plugin_memory,

@@ -1,10 +1,12 @@
 //! `nephila`: the command line. Wires the rooms of the house together and knows no algorithm.
 
 mod build;
+mod check;
 mod cli;
 mod companions;
 mod exit;
 mod export;
+mod fetch;
 mod happenings;
 mod inspect;
 mod job_list;
@@ -12,7 +14,9 @@ mod list;
 mod logging;
 mod moment;
 mod new;
+mod one_page;
 mod outputs;
+mod parse;
 mod plugin_host;
 mod plugins;
 mod progress_line;
@@ -25,6 +29,7 @@ mod signals;
 mod sources;
 mod status;
 mod stores;
+mod trial_text;
 mod voice;
 mod watching;
 
@@ -46,6 +51,9 @@ fn main() -> ExitCode {
         match cli.command {
             Command::New(options) => new::new(&options),
             Command::Build(options) => build::build(&options).await,
+            Command::Check(options) => check::check(&options).await,
+            Command::Fetch(options) => fetch::fetch(&options).await,
+            Command::Parse(options) => parse::parse(&options).await,
             Command::Run(options) => {
                 let load = happenings::install()?;
                 // Whatever becomes of the crawl, its process's listeners hear the end.

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use nephila_crawler::{CrawlSettings, MANIFEST_MEMORY};
-use nephila_plugin::{HostConfig, InstancePolicy, Limits, PluginHost};
+use nephila_plugin::{HostConfig, InstancePolicy, Limits, Metering, PluginHost};
 use std::path::PathBuf;
 
 /// The variable that says how large the folder of compiled plugins may grow.
@@ -13,6 +13,18 @@ const CACHE_SIZE: &str = "NEPHILA_CACHE_MBYTES";
 /// # Errors
 /// If the machine cannot run one, or a variable is not understood.
 pub fn start(settings: &CrawlSettings) -> Result<PluginHost> {
+    Ok(PluginHost::new(config(settings)?)?)
+}
+
+/// Starts one that counts fuel, for a call at a time.
+///
+/// # Errors
+/// As [`start`].
+pub fn with_fuel(settings: &CrawlSettings) -> Result<PluginHost> {
+    Ok(PluginHost::new(HostConfig { metering: Metering::Fuel, pool: false, ..config(settings)? })?)
+}
+
+fn config(settings: &CrawlSettings) -> Result<HostConfig> {
     let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
     let instances = match settings.plugin_reuse {
         0 | 1 => InstancePolicy::Fresh,
@@ -26,7 +38,7 @@ pub fn start(settings: &CrawlSettings) -> Result<PluginHost> {
             config.cache_dir = None;
         }
     }
-    Ok(PluginHost::new(config)?)
+    Ok(config)
 }
 
 // Where compiled plugins are kept: the user's cache folder (XDG Base Directory Specification).

@@ -3,6 +3,7 @@
 use crate::cli::RunOptions;
 use crate::companions::Companions;
 use crate::exit::{self, Exit, Interrupted};
+use crate::one_page::{Reach, fetch_config};
 use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
@@ -13,7 +14,7 @@ use nephila_crawler::{
     CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, StopOrder, Stopper, all_settings, note_late_steps,
     out_of_patience, run as crawl,
 };
-use nephila_fetch::{AddressGuard, FetchConfig, Fetcher};
+use nephila_fetch::Fetcher;
 use nephila_model::{CrawlerId, NewRequest, Profile, Shard, Timestamp, parse_target};
 use nephila_plugin::{CallSettings, Limits, Plugin};
 use nephila_store::{CrawlEnding, CrawlSpec, InHand, LeftBehind, OpenedCrawl, Store};
@@ -61,7 +62,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
             options.plugin
         );
     }
-    let mut settings = settings_of(&plugin, &options)?;
+    let mut settings = settings_of(&plugin, &options.settings)?;
     apply_command_line(&mut settings, &options)?;
     if settings.min_concurrency > settings.concurrency {
         let (least, most) = (settings.min_concurrency, settings.concurrency);
@@ -70,7 +71,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     sessions::check(&settings, &plugin)?;
     let Companions { pipelines, listeners } = companions.prepare(&settings, &options, &input)?;
     let crawler_id = crawler_id(&options, &plugin)?;
-    let fetcher = Fetcher::new(fetch_config(&settings, &starts, &options))?;
+    let fetcher = Fetcher::new(fetch_config(&settings, Reach::of(options.allow_private).guard(&starts)))?;
     let starts = start_requests(starts, &plugin, &settings)?;
 
     let place = Place::of(&options, plugin.name())?;
@@ -152,7 +153,11 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     Ok(conclude(&options, &report, settings.max_failed_ratio, exported, &place))
 }
 
-fn input(given: Option<&str>) -> Result<String> {
+/// The plugin's input as JSON, from `--input`.
+///
+/// # Errors
+/// If it is none.
+pub fn input(given: Option<&str>) -> Result<String> {
     let Some(given) = given else { return Ok("null".to_owned()) };
     let text = match given.strip_prefix('@') {
         Some(file) => std::fs::read_to_string(file).with_context(|| format!("--input {given}: the file cannot be read"))?,
@@ -163,16 +168,16 @@ fn input(given: Option<&str>) -> Result<String> {
     Ok(value.to_string())
 }
 
-/// The settings that a plugin's manifest gives.
+/// The settings that a plugin's manifest gives, but for those that `--set` says.
 ///
 /// # Errors
 /// If it asks for what it may not have.
-pub fn settings_of(plugin: &Plugin, options: &RunOptions) -> Result<CrawlSettings> {
+pub fn settings_of(plugin: &Plugin, said: &[String]) -> Result<CrawlSettings> {
     let mut settings = CrawlSettings::default();
     for (name, value) in &plugin.manifest().settings {
         let text = text_of(value);
         // What the operator has said is not the manifest's any more.
-        if !options.settings.iter().any(|pair| pair.split('=').next().is_some_and(|key| key.trim() == name)) {
+        if !said.iter().any(|pair| pair.split('=').next().is_some_and(|key| key.trim() == name)) {
             settings.set_by_manifest(name, &text).with_context(|| format!("the manifest of plugin {}", plugin.name()))?;
         }
     }
@@ -184,17 +189,26 @@ pub fn text_of(value: &str) -> String {
     serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned())
 }
 
-/// Sets what the operator says.
+/// Sets what `--set` says.
 ///
 /// # Errors
 /// If a value does not fit.
-pub fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Result<()> {
-    for pair in &options.settings {
+pub fn apply_set(settings: &mut CrawlSettings, said: &[String]) -> Result<()> {
+    for pair in said {
         let Some((name, value)) = pair.split_once('=') else {
             bail!("--set {pair}: write it as KEY=VALUE, with a key of docs/settings.md");
         };
         settings.set(name.trim(), value)?;
     }
+    Ok(())
+}
+
+/// Sets what the operator says.
+///
+/// # Errors
+/// If a value does not fit.
+pub fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) -> Result<()> {
+    apply_set(settings, &options.settings)?;
     let count = |value: Option<u64>| value.map(|value| value.to_string());
     for (name, value) in [
         ("concurrency", options.concurrency.map(|value| value.to_string())),
@@ -214,25 +228,6 @@ pub fn apply_command_line(settings: &mut CrawlSettings, options: &RunOptions) ->
 fn crawler_id(options: &RunOptions, plugin: &Plugin) -> Result<CrawlerId> {
     let id = options.id.as_deref().unwrap_or_else(|| plugin.name());
     CrawlerId::new(id).with_context(|| format!("--id {id}: use 1 to 128 letters, digits, dots, underscores and hyphens"))
-}
-
-fn fetch_config(settings: &CrawlSettings, starts: &[Url], options: &RunOptions) -> FetchConfig {
-    let mut guard = AddressGuard::new();
-    for host in starts.iter().filter_map(Url::host_str) {
-        guard = guard.allow_host(host);
-    }
-    if options.allow_private {
-        guard = guard.allow_all_private();
-    }
-    FetchConfig {
-        user_agent: settings.user_agent.clone(),
-        connect_timeout: settings.connect_timeout,
-        read_timeout: settings.read_timeout,
-        total_timeout: settings.request_timeout,
-        max_body_bytes: usize::try_from(settings.max_body_size).unwrap_or(usize::MAX),
-        guard,
-        ..FetchConfig::default()
-    }
 }
 
 fn start_requests(starts: Vec<Url>, plugin: &Plugin, settings: &CrawlSettings) -> Result<Vec<NewRequest>> {

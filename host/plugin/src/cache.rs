@@ -217,7 +217,7 @@ mod tests {
 
     fn bench() -> Bench {
         let folder = tempfile::tempdir().expect("a folder");
-        let engine = Engine::new(&config(Allocation::OnDemand)).expect("an engine");
+        let engine = Engine::new(&config(Allocation::OnDemand, crate::Metering::Time)).expect("an engine");
         let wasm = wat::parse_str("(component (core module $m (func (export \"f\"))) (core instance (instantiate $m)))");
         let component = Component::new(&engine, wasm.expect("well-formed")).expect("compiles");
         let cache = Cache::open(&folder.path().join("cache"), 1 << 20, &engine).expect("a cache");

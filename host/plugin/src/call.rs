@@ -91,6 +91,9 @@ pub struct CallMetrics {
     pub parse: Duration,
     /// Time on the wall, without the wait for a free sandbox.
     pub wall: Duration,
+    /// Fuel that the plugin's own code used, instantiation included; `None` unless the host counts it
+    /// ([`Metering::Fuel`](crate::Metering::Fuel)).
+    pub fuel: Option<u64>,
     /// The most memory that the sandbox held, in bytes.
     pub memory_peak: usize,
     /// Calls from the plugin into the host.

@@ -5,7 +5,7 @@
 //! off: no concurrency (a class of advisories goes with it), no threads, no garbage collection, no 64-bit memories. Sandboxes
 //! come from a pool where the machine gives the address space, one by one where it does not.
 
-use crate::Limits;
+use crate::{HostConfig, Metering};
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -41,11 +41,12 @@ pub(crate) enum Allocation {
     OnDemand,
 }
 
-/// The one configuration. What differs between allocations does not change the code that is compiled.
-pub(crate) fn config(allocation: Allocation) -> Config {
+/// The one configuration. What differs between allocations does not change the code that is compiled; to count fuel does.
+pub(crate) fn config(allocation: Allocation, metering: Metering) -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
+        .consume_fuel(metering == Metering::Fuel)
         .concurrency_support(false)
         .wasm_component_model(true)
         // Off by the features that wasmtime is built with: threads and garbage collection. Multi-memory stays on: wasmtime's own
@@ -103,10 +104,11 @@ pub(crate) fn weight(memories: u32, tables: u32) -> u32 {
 }
 
 /// Makes the engine, with a pool if that is wanted and the machine can reserve it.
-pub(crate) fn engine(pool: bool, sandboxes: u32, limits: Limits) -> wasmtime::Result<(Engine, Allocation)> {
+pub(crate) fn engine(wanted: &HostConfig) -> wasmtime::Result<(Engine, Allocation)> {
+    let HostConfig { pool, sandboxes, limits, metering, .. } = *wanted;
     if pool {
         let allocation = Allocation::Pool { sandboxes, memory: limits.memory, table_elements: limits.table_elements };
-        match Engine::new(&config(allocation)) {
+        match Engine::new(&config(allocation, metering)) {
             Ok(engine) => return Ok((engine, allocation)),
             Err(error) => tracing::warn!(
                 error = %error, sandboxes,
@@ -114,7 +116,7 @@ pub(crate) fn engine(pool: bool, sandboxes: u32, limits: Limits) -> wasmtime::Re
             ),
         }
     }
-    Ok((Engine::new(&config(Allocation::OnDemand))?, Allocation::OnDemand))
+    Ok((Engine::new(&config(Allocation::OnDemand, metering))?, Allocation::OnDemand))
 }
 
 /// The thread that counts epochs; ends when it is dropped.
@@ -149,6 +151,7 @@ impl Drop for Ticker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
     use std::hash::{DefaultHasher, Hash, Hasher};
     use wasmtime::component::Component;
 
@@ -157,8 +160,8 @@ mod tests {
     #[test]
     fn what_one_allocation_compiles_the_other_can_load() {
         let Limits { memory, table_elements, .. } = Limits::default();
-        let on_demand = Engine::new(&config(Allocation::OnDemand)).expect("an engine");
-        let Ok(pooled) = Engine::new(&config(Allocation::Pool { sandboxes: 2, memory, table_elements })) else {
+        let on_demand = Engine::new(&config(Allocation::OnDemand, Metering::Time)).expect("an engine");
+        let Ok(pooled) = Engine::new(&config(Allocation::Pool { sandboxes: 2, memory, table_elements }, Metering::Time)) else {
             return; // This machine reserves no address space.
         };
         let hash = |engine: &Engine| {
@@ -174,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_the_contract_does_not_need_is_off() {
-        let engine = Engine::new(&config(Allocation::OnDemand)).expect("an engine");
+        let engine = Engine::new(&config(Allocation::OnDemand, Metering::Time)).expect("an engine");
         let refused = [
             "(component (core module (memory i64 1)))",
             "(component (core module (memory 1 1 shared)))",
@@ -196,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_ticker_ends_with_its_owner() {
-        let engine = Engine::new(&config(Allocation::OnDemand)).expect("an engine");
+        let engine = Engine::new(&config(Allocation::OnDemand, Metering::Time)).expect("an engine");
         let ticker = Ticker::start(&engine).expect("a thread");
         drop(ticker);
     }

@@ -17,6 +17,17 @@ use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker};
 
+/// What a host counts of the work of plugins. Each way has compiled code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Metering {
+    /// The time that it takes.
+    #[default]
+    Time,
+    /// Also its steps, which are the same on every machine: wasmtime's fuel, about one a WebAssembly instruction. Plugins are some
+    /// percent slower by it.
+    Fuel,
+}
+
 /// How plugins are hosted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostConfig {
@@ -35,6 +46,8 @@ pub struct HostConfig {
     pub pool: bool,
     /// Whether a sandbox serves one call or several, of each plugin by itself. Default fresh.
     pub instances: InstancePolicy,
+    /// What is counted of their work. Default time.
+    pub metering: Metering,
     /// What starting a plugin and describing itself may spend; and what the pool is sized for, so that no call gets more memory or
     /// table elements than these.
     pub limits: Limits,
@@ -49,6 +62,7 @@ impl Default for HostConfig {
             sandboxes: 128,
             pool: true,
             instances: InstancePolicy::Fresh,
+            metering: Metering::Time,
             limits: Limits::default(),
         }
     }
@@ -91,7 +105,7 @@ impl PluginHost {
     pub fn new(config: HostConfig) -> Result<Self, PluginError> {
         let engine_error = |error: wasmtime::Error| PluginError::Engine(format!("{error:#}"));
         let config = HostConfig { sandboxes: config.sandboxes.max(2), ..config };
-        let (engine, allocation) = engine::engine(config.pool, config.sandboxes, config.limits).map_err(engine_error)?;
+        let (engine, allocation) = engine::engine(&config).map_err(engine_error)?;
         tracing::debug!(?allocation, "the WebAssembly engine is ready");
         let mut linker = Linker::<Inside>::new(&engine);
         EveryEntryPoint::add_to_linker::<_, HasSelf<_>>(&mut linker, |inside| inside).map_err(engine_error)?;

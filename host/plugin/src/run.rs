@@ -9,6 +9,7 @@ use crate::bindings::exports::nephila::crawler::{failure, listener, manifest, se
 use crate::bindings::nephila::crawler::types::{Ending, Error as GuestError};
 use crate::call::{CallMetrics, CallReport};
 use crate::failure::{CallFailure, Circumstances, ErrorInfo, LimitKind, Stop, one_line, word};
+use crate::fuel;
 use crate::imports::CallHandle;
 use crate::pipeline::{Processed, process};
 use crate::plugin::{Parts, Plugin};
@@ -114,12 +115,15 @@ impl Plugin {
         // A page may have been parsed by an earlier call.
         let parsed_before = parsed();
         sandbox::begin(&mut sandbox.store, occasion, limits);
+        let metering = self.runtime.config.metering;
+        fuel::fill(&mut sandbox.store, metering);
         sandbox.calls += 1;
         let (cpu, deadline) = (sandbox.store.data().cpu.clone(), sandbox.store.data().deadline);
         let work = cpu.clone().run(enter(&self.parts, &mut sandbox, entry));
         let result = tokio::time::timeout_at((deadline + GRACE).into(), work).await;
 
         let wall = started.elapsed();
+        let fuel = fuel::used(&sandbox.store, metering);
         let inside = sandbox.store.data_mut();
         let (last_words, log_lines, log_lines_dropped) = inside.log.end();
         let present = inside.present.take();
@@ -131,6 +135,7 @@ impl Plugin {
             host: host.saturating_sub(parse),
             parse,
             wall,
+            fuel,
             memory_peak: inside.holdings.memory_peak,
             host_calls: present.as_ref().map_or(0, |present| present.host_calls),
             log_lines,

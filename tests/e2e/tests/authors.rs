@@ -68,6 +68,17 @@ async fn an_author_begins_in(language: &str, main: &str) -> Result<()> {
     assert!(!second.stderr.contains("building"), "{}", second.stderr);
     assert_eq!(Value::from(items()?), fixture["expect"]["items"]);
 
+    // What the fixture says is what `check` finds, each time to the byte; and it finds what is wrong.
+    let check = nephila(folder.path(), &["check", "./quotes", "--deterministic"]);
+    let held = run(&check)?.expect_code(0)?;
+    assert!(held.stdout.contains("ok     ./quotes/fixtures/quotes.json") && held.stdout.contains("fuel "), "{}", held.stdout);
+    let expected = fs::read_to_string(project.join("fixtures/quotes.json"))?;
+    fs::write(project.join("fixtures/quotes.json"), expected.replace("Steve Martin", "Steve Mertin"))?;
+    let missed = run(&check)?.expect_code(1)?;
+    let words = "items[1].author: expected \"Steve Mertin\", found \"Steve Martin\"";
+    assert!(missed.stdout.contains(words) && missed.stdout.contains("0 of 1 fixture"), "{}", missed.stdout);
+    fs::write(project.join("fixtures/quotes.json"), expected)?;
+
     // A build shows what the host thinks of it.
     let built = run(&nephila(&project, &["build"]))?.expect_code(0)?;
     for words in ["compatible with this host", "handler", "bytes"] {
