@@ -20,6 +20,12 @@ pub(crate) fn known(folders: &Folders, arguments: &[String]) -> Result<()> {
     harness(folders, "known", arguments)
 }
 
+/// What a page costs in each language that plugins are written in (tests/bench).
+pub(crate) fn languages(folders: &Folders, arguments: &[String]) -> Result<()> {
+    setup::for_tests(folders)?;
+    harness(folders, "languages", arguments)
+}
+
 fn harness(folders: &Folders, program: &str, arguments: &[String]) -> Result<()> {
     setup::run()?;
     plugins::build_all(folders)?;
@@ -28,6 +34,7 @@ fn harness(folders: &Folders, program: &str, arguments: &[String]) -> Result<()>
     let mut command = Command::new(cargo());
     run(command.current_dir(&folders.root).args(["build", "--release", "--package", "nephila-bench"]))?;
     let mut command = Command::new(folders.program(Profile::Release, program));
+    command.env("NEPHILA_TOOLS", folders.author_tools());
     turn_into(command.current_dir(&folders.root).args(arguments))
 }
 

@@ -9,6 +9,7 @@ mod crash_test;
 mod demo;
 mod folders;
 mod packages;
+mod plugin_api;
 mod plugins;
 mod process;
 mod setup;
@@ -73,6 +74,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measure what a page costs in each language that plugins are written in, in a fresh and in a reused sandbox
+    #[command(disable_help_flag = true)]
+    BenchLanguages {
+        /// Arguments of the benchmark
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measure the store with many rows
     #[command(disable_help_flag = true)]
     BenchStore {
@@ -87,6 +95,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Write docs/plugin-api.md from the contract in wit/
+    PluginApi,
     /// Run the test site: `cargo xtask site bookshop --port 8000`
     #[command(disable_help_flag = true)]
     Site {
@@ -121,8 +131,10 @@ fn run(task: Task) -> Result<()> {
         Task::CrashTest { points, more } => crash_test::run(&folders, points, &more),
         Task::Bench { arguments } => bench::programs(&folders, &arguments),
         Task::BenchKnown { arguments } => bench::known(&folders, &arguments),
+        Task::BenchLanguages { arguments } => bench::languages(&folders, &arguments),
         Task::BenchStore { arguments } => bench::store(&folders, &arguments),
         Task::BenchMicro { arguments } => bench::micro(&folders, &arguments),
+        Task::PluginApi => plugin_api::write(&folders),
         Task::Site { arguments } => site::forward(&folders, &arguments),
     }
 }

@@ -38,17 +38,16 @@ impl Pair {
 /// # Errors
 /// If something does not run, or if any output is not exactly right.
 pub fn compare(programs: &Programs, workload: Workload, alternations: usize, folder: &Path) -> Result<Vec<Pair>> {
-    let site = Site::start(&programs.site, &workload.arguments())?;
-    let facts = workload.facts();
-    let bench = Bench { programs, site, facts, folder };
+    let bench = Bench::start(programs, workload, folder)?;
+    let run = |contestant| bench.run(programs, contestant);
     let mut pairs = Vec::with_capacity(alternations);
     for alternation in 0..=alternations {
         let pair = if alternation.is_multiple_of(2) {
-            let bare_loop = bench.run(Contestant::BareLoop)?;
-            Pair { bare_loop, nephila: bench.run(Contestant::Nephila)? }
+            let bare_loop = run(Contestant::BareLoop)?;
+            Pair { bare_loop, nephila: run(Contestant::Nephila)? }
         } else {
-            let nephila = bench.run(Contestant::Nephila)?;
-            Pair { bare_loop: bench.run(Contestant::BareLoop)?, nephila }
+            let nephila = run(Contestant::Nephila)?;
+            Pair { bare_loop: run(Contestant::BareLoop)?, nephila }
         };
         progress(workload, alternation, alternations, &pair);
         if alternation > 0 {
@@ -58,22 +57,28 @@ pub fn compare(programs: &Programs, workload: Workload, alternations: usize, fol
     Ok(pairs)
 }
 
-struct Bench<'a> {
-    programs: &'a Programs,
+/// A site that is crawled again and again, and what its pages say.
+pub(crate) struct Bench<'a> {
     site: Site,
     facts: Vec<PageFacts>,
     folder: &'a Path,
 }
 
-impl Bench<'_> {
-    fn run(&self, contestant: Contestant) -> Result<Cost> {
+impl<'a> Bench<'a> {
+    /// Starts the site. Runs keep their files in an empty folder below `folder`.
+    pub(crate) fn start(programs: &Programs, workload: Workload, folder: &'a Path) -> Result<Self> {
+        Ok(Self { site: Site::start(&programs.site, &workload.arguments())?, facts: workload.facts(), folder })
+    }
+
+    /// Lets one crawl all of it.
+    pub(crate) fn run(&self, programs: &Programs, contestant: Contestant) -> Result<Cost> {
         let folder = self.folder.join("run");
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
         }
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         self.site.reset()?;
-        let cost = self.programs.run(contestant, &self.site.url, &folder)?;
+        let cost = programs.run(contestant, &self.site.url, &folder)?;
         let verify = || {
             verify::items(&items(&folder), &self.site.url, &self.facts)?;
             verify::requests(&self.site.stats()?, &self.facts)

@@ -5,7 +5,7 @@
 //! is not exactly right is no run: every one is compared with what the site knows about its own pages.
 //!
 //! The programs: `bench` (the harness), `bare_loop` (the yardstick), `measure` (runs one program and counts its cost), `known` (what a
-//! page costs where many URLs are known), `leash` (lets no program outlive the one that started it).
+//! page costs where many URLs are known), `languages` (what a page costs in each language that plugins are written in), `leash` (lets no program outlive the one that started it).
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test a panic is the report"))]
 
 mod arguments;
@@ -15,6 +15,8 @@ mod exit;
 mod fill;
 mod known;
 mod known_report;
+mod languages;
+mod languages_report;
 mod leash;
 mod machine;
 mod programs;
@@ -32,11 +34,13 @@ pub use cost::Cost;
 pub use exit::said;
 pub use known::{KnownSize, measure_known};
 pub use known_report::KnownReport;
+pub use languages::{Language, Round, measure_languages};
+pub use languages_report::LanguagesReport;
 pub use leash::{follow, leashed};
 pub use machine::Machine;
 pub use programs::{Contestant, Programs};
 pub use report::Report;
 pub use summary::{Spread, Summary};
-pub use targets::{FIGURES, KNOWN_FIGURES, Marks, Targets};
+pub use targets::{FIGURES, KNOWN_FIGURES, LANGUAGE_FIGURES, Marks, Targets};
 pub use work::WorkFolder;
 pub use workload::Workload;

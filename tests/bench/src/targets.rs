@@ -38,6 +38,12 @@ pub const KNOWN_FIGURES: Marks = Marks {
     end: "<!-- known: end -->",
 };
 
+/// Those of [`crate::LanguagesReport`].
+pub const LANGUAGE_FIGURES: Marks = Marks {
+    begin: "<!-- languages: begin (cargo xtask bench-languages --markdown FILE writes what is between these lines) -->",
+    end: "<!-- languages: end -->",
+};
+
 impl Targets {
     /// Whether the figures could be written. Changes nothing.
     ///
@@ -104,11 +110,11 @@ fn between_marks(old: &str, Marks { begin, end }: Marks, text: &str) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    use super::{FIGURES, KNOWN_FIGURES, Targets, between_marks};
+    use super::{FIGURES, KNOWN_FIGURES, LANGUAGE_FIGURES, Targets, between_marks};
 
     #[test]
     fn only_what_is_between_the_marks_is_replaced() {
-        for marks in [FIGURES, KNOWN_FIGURES] {
+        for marks in [FIGURES, KNOWN_FIGURES, LANGUAGE_FIGURES] {
             let file = |text| format!("before\n{}\n{text}\n{}\nafter\n", marks.begin, marks.end);
             assert_eq!(between_marks(&file("old"), marks, "new\n"), Some(file("new")));
         }
