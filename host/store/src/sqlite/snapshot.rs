@@ -47,7 +47,7 @@ impl JobSnapshot {
             let connection = &look.connection;
             connection.pragma_update(None, "temp_store", "FILE")?;
             connection.execute_batch("BEGIN")?;
-            Ok(crawls::chosen(connection, dir, crawler)?)
+            crawls::chosen(connection, dir, crawler)
         };
         let crawl = open().map_err(|trouble| trouble.into_error("read the job", &dir.database().display().to_string()))?;
         Ok(Self { look, crawl, dir: dir.clone() })
