@@ -12,6 +12,7 @@ mod packages;
 mod plugin_api;
 mod plugins;
 mod process;
+mod release_contract;
 mod setup;
 mod site;
 mod test;
@@ -24,6 +25,7 @@ use clap::{Parser, Subcommand};
 
 use crate::build::Profile;
 use crate::folders::Folders;
+use crate::release_contract::Existing;
 
 /// The project's tasks.
 #[derive(Parser)]
@@ -97,6 +99,12 @@ enum Task {
     },
     /// Write docs/plugin-api.md from the contract in wit/
     PluginApi,
+    /// Keep the contract as it is for ever: its files, and a plugin of each language that was built for it
+    ReleaseContract {
+        /// Of a version that nobody has yet: take the place of what is kept of it
+        #[arg(long)]
+        replace: bool,
+    },
     /// Run the test site: `cargo xtask site bookshop --port 8000`
     #[command(disable_help_flag = true)]
     Site {
@@ -135,6 +143,9 @@ fn run(task: Task) -> Result<()> {
         Task::BenchStore { arguments } => bench::store(&folders, &arguments),
         Task::BenchMicro { arguments } => bench::micro(&folders, &arguments),
         Task::PluginApi => plugin_api::write(&folders),
+        Task::ReleaseContract { replace } => {
+            release_contract::write(&folders, if replace { Existing::Replace } else { Existing::Keep })
+        }
         Task::Site { arguments } => site::forward(&folders, &arguments),
     }
 }

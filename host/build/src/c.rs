@@ -32,6 +32,9 @@ pub(crate) fn build(source: &Source, place: &Place<'_>) -> Result<Made, BuildErr
         let object = place.work.join(format!("{index}.o"));
         let mut one = compiler.command();
         one.arg("-I").arg(sdk_of(place)).arg("-c").arg(file).arg("-o").arg(&object).args(["-MMD", "-MF"]).arg(&dependencies);
+        let mut own = std::ffi::OsString::from("-ffile-prefix-map=");
+        own.extend([source.folder.as_os_str(), "/=".as_ref()]);
+        one.arg(own);
         run(&mut one)?;
         inputs.extend(included(&std::fs::read_to_string(&dependencies).unwrap_or_default()));
         objects.push(object);

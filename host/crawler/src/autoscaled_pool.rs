@@ -89,6 +89,10 @@ impl AutoscaledPool {
     /// A request was handled, after `took`.
     pub fn completed(&mut self, took: Duration) {
         self.workload.completed(took);
+    }
+
+    /// A visit is over, whatever it came to: what it took of memory was seen.
+    pub fn landed(&mut self) {
         self.promise.ended();
     }
 
@@ -146,7 +150,7 @@ mod tests {
         let (mut one, two) = (begin(), begin());
         assert_eq!((one.concurrency(), two.concurrency()), (40, 13), "53 of 8 MiB fit");
         drop(two);
-        (0..40).for_each(|_| one.completed(Duration::from_millis(1)));
+        (0..40).for_each(|_| one.landed());
         assert_eq!(begin().concurrency(), 40, "what the first one's take is in the sample by now");
     }
 }

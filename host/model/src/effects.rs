@@ -152,10 +152,11 @@ impl Effects {
         data + state.sum::<usize>() + events.sum::<usize>() + sessions.sum::<usize>()
     }
 
-    /// Whether a call that runs beside this one could see it, and be in conflict with it: it writes state, or takes the id of a session.
+    /// Whether a call that runs beside this one could see it, and be in conflict with it: it writes state, or a value that an auto-saved
+    /// one may begin with, or takes the id of a session.
     #[must_use]
     pub fn may_conflict(&self) -> bool {
-        !self.state_ops.is_empty() || !self.sessions.is_empty()
+        !(self.state_ops.is_empty() && self.key_values.is_empty() && self.sessions.is_empty())
     }
 
     /// What two calls ask for that are committed together, `later` after this one.

@@ -140,6 +140,11 @@ impl Listener {
         self.inherited = Some(hears);
     }
 
+    /// Throws the instance away, with its memory; the next one is asked what it wants.
+    pub fn restart(&mut self) {
+        (self.live, self.inherited) = (None, None);
+    }
+
     /// A fresh instance that has said what it wants to hear.
     // `&mut`, since a sandbox may move between threads and not be shared by them, and so may the future.
     async fn start(&mut self) -> Result<Live, CallFailure> {

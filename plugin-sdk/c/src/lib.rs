@@ -20,8 +20,13 @@ impl Compiler {
     pub fn flags(self) -> Vec<&'static str> {
         // Small: every page's sandbox begins with what the module holds.
         const BOTH: [&str; 3] = ["-Os", "-Wall", "-Wextra"];
-        // Checks that end a call with the place where it went wrong; `nephila.c` has the functions that they call.
-        const CHECKS: [&str; 2] = ["-fsanitize=null,bounds,return,unreachable", "-fno-sanitize-recover=all"];
+        // Checks that end a call with the place where it went wrong; `nephila.c` has the functions that they call. A component that is given
+        // to others says nothing of the folders of whoever built it.
+        const CHECKS: [&str; 3] = [
+            "-fsanitize=null,bounds,return,unreachable",
+            "-fno-sanitize-recover=all",
+            "-fsanitize-undefined-strip-path-components=-1",
+        ];
         let own: &[&str] = match self {
             Compiler::Clang => &["--target=wasm32-wasi"],
             // Zig switches `assert` off with `-Os`.

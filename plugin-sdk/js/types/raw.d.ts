@@ -84,12 +84,15 @@ declare module 'nephila:crawler/failure@0.1.0' {
   export * from 'nephila:crawler/failure';
 }
 
-/** Hears of the end of the crawl. */
+/** Is called when nothing is left to do. */
 declare module 'nephila:crawler/finish' {
   import type { Error } from 'nephila:crawler/types';
   export type { Error };
 
-  /** Called once, when the queue is empty. May read datasets, and may enqueue: then the crawl goes on. */
+  /**
+   * Called once in the life of a crawl, when its queue is empty: not where a limit or a signal ends a start while requests are
+   * pending. May read datasets, and may enqueue: then the crawl goes on.
+   */
   export type OnFinish = () => void;
 }
 

@@ -50,8 +50,8 @@ pub(super) enum Faulty {
     Host,
 }
 
-/// What each of them heard before an event.
-pub(super) struct Before(Vec<BTreeSet<String>>);
+/// What each of them heard before an event, and whether it could say so.
+pub(super) struct Before(Vec<(BTreeSet<String>, Asked)>);
 
 impl Hearers {
     pub(super) fn of(line: &Line) -> Self {
@@ -94,16 +94,19 @@ impl Hearers {
 
     /// What each of them hears now.
     pub(super) fn before(&self) -> Before {
-        Before(self.0.iter().map(|hearer| hearer.hears.clone()).collect())
+        Before(self.0.iter().map(|hearer| (hearer.hears.clone(), hearer.asked)).collect())
     }
 
     /// Has those who heard an event forget it, with all that their instances remember; each hears what it heard before.
     pub(super) fn forget(&mut self, event: &ListenerEvent, before: Before) {
-        for (hearer, hears) in self.0.iter_mut().zip(before.0) {
+        for (hearer, (hears, asked)) in self.0.iter_mut().zip(before.0) {
             if hears.contains(&event.name) {
                 hearer.listener.renew(hears.clone());
+            } else if hearer.hears.contains(&event.name) {
+                // It was asked by this event, after it had been asked in vain; so it is asked again.
+                hearer.listener.restart();
             }
-            hearer.hears = hears;
+            (hearer.hears, hearer.asked) = (hears, asked);
         }
     }
 

@@ -19,8 +19,24 @@ pub(super) enum Committed {
     Conflict,
 }
 
+/// What can be done about a conflict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The event may be heard again.
+    More,
+    /// This was the last time.
+    Last,
+}
+
 /// Commits it under the event that was heard.
-pub(super) async fn commit(line: &Line, lease: Lease, heard: Heard, effects: Effects, stats: StatsDelta) -> Committed {
+pub(super) async fn commit(
+    line: &Line,
+    lease: Lease,
+    heard: Heard,
+    effects: Effects,
+    stats: StatsDelta,
+    turn: Turn,
+) -> Committed {
     let mut outcome =
         Outcome { subject: Subject::Event(heard), lease, verdict: None, effects, stats, site_next_allowed: None, session: None };
     if heard == Heard::Passing && outcome.effects == Effects::default() && outcome.stats.is_empty() {
@@ -37,11 +53,19 @@ pub(super) async fn commit(line: &Line, lease: Lease, heard: Heard, effects: Eff
                 tracing::debug!(state = what, "what the listener saw has changed; it hears the event again");
                 return Committed::Conflict;
             }
+            // Whoever took it was quicker; who hears the event again is told that the id is taken. But two listeners of one event that
+            // add the same one do not see each other.
+            Ok(Err(Rejection::SessionTaken { id })) if turn == Turn::Last && !outcome.effects.sessions.is_empty() => {
+                tracing::warn!(session = %id, "the sessions that listeners add are left out: an id is taken each time");
+                outcome.effects.sessions.clear();
+                continue;
+            }
+            Ok(Err(Rejection::SessionTaken { id })) => {
+                tracing::debug!(session = %id, "the id of a session that the listener adds is taken; it hears the event again");
+                return Committed::Conflict;
+            }
             Ok(Err(Rejection::Decided | Rejection::Deferred)) => (None, Then::GoOn),
-            // An id that is taken stays so: it would be added in vain each time that the event is heard.
-            Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_) | Rejection::SessionTaken { .. })))
-                if outcome.effects != Effects::default() =>
-            {
+            Ok(Err(refused @ (Rejection::State(_) | Rejection::Engine(_)))) if outcome.effects != Effects::default() => {
                 tracing::warn!(error = %refused, "what the listener asked for was refused");
                 outcome.effects = Effects::default();
                 continue;

@@ -1,7 +1,7 @@
 //! What the plugin's listener wants to hear, and what of it the event manager tells.
 //!
 //! Decision: a plugin's events and the ends of sessions come from the store, and the crawl's beginning and end from the run loop,
-//! so that none is missed; only the host's own in between are registered for, all under one subscription, so that they come in
+//! so that none is missed by one that could be asked what it wants at the start; only the host's own in between are registered for, all under one subscription, so that they come in
 //! their order. Those of other crawls in the process do not come at all: a plugin hears nothing of them, and none takes the place
 //! of what it hears.
 

@@ -11,6 +11,7 @@ impl Run {
     pub(super) fn take_landing(&mut self, flight: &Flight, landing: Landing) {
         match landing {
             Landing::Committed { applied, came_to, stop } => {
+                self.pool.landed();
                 match came_to {
                     CameTo::Handled => {
                         self.ended += 1;

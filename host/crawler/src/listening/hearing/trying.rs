@@ -7,7 +7,7 @@
 
 use super::super::News;
 use super::super::hearers::{Called, Faulty};
-use super::super::outcome::{Committed, Then, commit};
+use super::super::outcome::{Committed, Then, Turn, commit};
 use super::{Ears, HOST_PAUSE, Hearing, Phase};
 use crate::handling::Handling;
 use crate::visit::Suspicion;
@@ -59,7 +59,8 @@ impl Hearing {
                     (Faulty::Nobody | Faulty::Plugin, _) => self.host_failures = 0,
                 }
                 let beside = if alone.is_none() && effects.may_conflict() { Some(line.state.read().await) } else { None };
-                let committed = commit(&line, self.lease, heard, effects, stats).await;
+                let turn = if time < TIMES { Turn::More } else { Turn::Last };
+                let committed = commit(&line, self.lease, heard, effects, stats, turn).await;
                 drop((alone, beside));
                 committed
             };
@@ -77,7 +78,7 @@ impl Hearing {
             }
         }
         tracing::warn!(event = event.name, "the listener saw changing state too often; the event is left out");
-        match commit(&line, self.lease, heard, Effects::default(), StatsDelta::default()).await {
+        match commit(&line, self.lease, heard, Effects::default(), StatsDelta::default(), Turn::Last).await {
             Committed::Done(news, then) => (news, then),
             Committed::Conflict => (None, Then::GoOn),
         }

@@ -29,7 +29,8 @@ class Finish(Protocol):
 
     def on_finish(self) -> None:
         """
-        Called once, when the queue is empty. May read datasets, and may enqueue: then the crawl goes on.
+        Called once in the life of a crawl, when its queue is empty: not where a limit or a signal ends a start while requests are
+        pending. May read datasets, and may enqueue: then the crawl goes on.
 
         Raises: `componentize_py_types.Err(wit_world.imports.types.Error)`
         """

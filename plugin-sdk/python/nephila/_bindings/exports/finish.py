@@ -1,5 +1,5 @@
 """
-Hears of the end of the crawl.
+Is called when nothing is left to do.
 """
 # Made by generate_bindings.py from the WIT; not to be edited.
 from __future__ import annotations
