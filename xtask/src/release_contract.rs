@@ -31,8 +31,7 @@ pub(crate) enum Existing {
 pub(crate) fn write(folders: &Folders, existing: Existing) -> Result<()> {
     setup::for_tests(folders)?;
     let version = version(&folders.root.join("wit/types.wit"))?;
-    let (wit, binaries) =
-        (folders.root.join("wit/released").join(&version), folders.root.join("tests/released").join(&version));
+    let (wit, binaries) = (folders.root.join("wit/released").join(&version), folders.root.join("tests/released").join(&version));
     if existing == Existing::Keep && (wit.exists() || binaries.exists()) {
         bail!("{} is released: raise the version in wit/, or, if nobody has it yet, give --replace", version);
     }

@@ -3,7 +3,7 @@
 use crate::cli::CheckOptions;
 use crate::exit::Exit;
 use crate::run::{apply_set, call_settings, input, settings_of};
-use crate::trial_text::{shown, spent};
+use crate::trial_text::spent;
 use crate::voice::{lines, put};
 use crate::{plugin_host, sources};
 use anyhow::{Context, Result, bail};
@@ -21,6 +21,9 @@ const RUNS: usize = 3;
 /// # Errors
 /// A plugin that cannot be loaded, no fixtures, or one that cannot be read.
 pub async fn check(options: &CheckOptions) -> Result<Exit> {
+    if Path::new(&options.plugin).extension().is_some_and(|ending| ending == "json") {
+        bail!("{0} is a fixture; the plugin comes first: nephila check PLUGIN {0}", options.plugin);
+    }
     let input = input(options.input.as_deref())?;
     let mut settings = CrawlSettings::default();
     apply_set(&mut settings, &options.settings)?;
@@ -94,7 +97,14 @@ async fn one(options: &CheckOptions, plugin: &Plugin, file: &Path, settings: &Ca
     let mut note = None;
     if options.update {
         let now = Expected::of(&seen);
-        if fixture.expect.as_ref() != Some(&now) {
+        let expects_error = fixture.expect.as_ref().is_some_and(|expected| expected.error.is_some());
+        if seen.error.is_some() && !expects_error {
+            problems.extend(Expected::default().differences(&seen).iter().map(ToString::to_string));
+            problems
+                .push("an error is not written down: mend it, or give the fixture \"expect\": {\"error\": {}} first".to_owned());
+        } else if !problems.is_empty() {
+            problems.push("it is not written down, since it is another each time".to_owned());
+        } else if fixture.expect.as_ref() != Some(&now) {
             fixture.expect = Some(now);
             fixture.write(file)?;
             note = Some("updated");
@@ -129,9 +139,9 @@ impl Verdict {
         for problem in problems {
             text.push_str(&format!("       {problem}\n"));
         }
-        if seen.error.is_some() && !problems.is_empty() {
-            for line in shown(seen).lines() {
-                text.push_str(&format!("       {line}\n"));
+        if !problems.is_empty() {
+            for frame in &seen.backtrace {
+                text.push_str(&format!("       at {frame}\n"));
             }
         }
         text

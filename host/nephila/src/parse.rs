@@ -8,9 +8,9 @@ use crate::trial_text::{cost, shown};
 use crate::voice::{lines, put};
 use crate::{plugin_host, sources};
 use anyhow::{Result, anyhow, bail};
-use nephila_crawler::CrawlSettings;
+use nephila_crawler::{CrawlSettings, Sessions};
 use nephila_model::{RequestSpec, parse_target};
-use nephila_trial::{Scene, queued};
+use nephila_trial::{Scene, Session, queued};
 
 /// Fetches a page, lets the plugin handle it, and shows what came of it.
 ///
@@ -41,7 +41,8 @@ pub async fn parse(options: &ParseOptions) -> Result<Exit> {
     request.label.clone_from(&options.label);
     request.spec = RequestSpec { user_data, ..request.spec };
     request.chain.clone_from(&page.chain);
-    let seen = Scene::of_page(request, page, call_settings(&settings, &input)).play(&plugin).await;
+    let session = (settings.sessions.used == Sessions::Used).then(Session::default);
+    let seen = Scene::of_page(request, page, session.as_ref(), call_settings(&settings, &input)).play(&plugin).await;
     if options.json {
         put!("{}\n", seen.text());
     } else {

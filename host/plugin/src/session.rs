@@ -7,7 +7,7 @@
 
 use crate::ReadError;
 use async_trait::async_trait;
-use nephila_model::{AddedSession, Timestamp};
+use nephila_model::{AddedSession, Cookie, CookieReach, SameSite as Kept, Timestamp};
 use std::fmt;
 use url::Url;
 
@@ -110,6 +110,26 @@ pub struct SessionCookie {
     pub expires: Option<Timestamp>,
     /// Its `SameSite` attribute, if it had one.
     pub same_site: Option<SameSite>,
+}
+
+impl From<Cookie> for SessionCookie {
+    fn from(cookie: Cookie) -> Self {
+        Self {
+            name: cookie.key.name,
+            value: cookie.value,
+            domain: cookie.key.domain,
+            host_only: cookie.reach == CookieReach::Host,
+            path: cookie.key.path,
+            secure: cookie.secure,
+            http_only: cookie.http_only,
+            expires: cookie.expires_at,
+            same_site: cookie.same_site.map(|same_site| match same_site {
+                Kept::Strict => SameSite::Strict,
+                Kept::Lax => SameSite::Lax,
+                Kept::None => SameSite::None,
+            }),
+        }
+    }
 }
 
 impl fmt::Debug for SessionCookie {

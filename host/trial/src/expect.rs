@@ -125,6 +125,10 @@ impl Expected {
         let json = seen.json();
         let found = |name: &str| list(json.get(name).cloned().unwrap_or_default());
         self.failure(seen, &mut differences);
+        if self.error.is_none() && seen.error.is_some() {
+            // Of a call that failed nothing is kept: all else would be told as missing.
+            return differences.into_list();
+        }
         let (items, requests) = (found("items"), found("requests"));
         let named: BTreeMap<String, Vec<Value>> =
             json.get("datasets").cloned().and_then(|all| serde_json::from_value(all).ok()).unwrap_or_default();

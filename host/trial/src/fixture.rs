@@ -5,7 +5,7 @@
 
 use crate::Expected;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,9 @@ pub struct Fixture {
     /// Items of the crawl's own dataset before the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
+    /// The session that fetched the page. Without it there is none, as in a crawl without `session-pool`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
     /// Which entry point is called. Default `handle`, or `failure` if there is a reason for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Entry>,
@@ -100,6 +103,21 @@ pub struct KeptValue {
     pub content_type: Option<String>,
     /// JSON; or, of another type, text.
     pub value: Value,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Session {
+    /// Its id. Default `session`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What the plugin keeps with it.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub user_data: Map<String, Value>,
+    /// Its cookies: `Set-Cookie` header fields, as the page's URL would set them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cookies: Vec<String>,
 }
 
 /// Why a request is given up.

@@ -12,11 +12,12 @@ mod expect;
 mod fixture;
 mod scene;
 mod seen;
+mod session;
 mod world;
 
 pub use differences::Difference;
 pub use expect::{Bounds, Count, Expected, ExpectedError};
-pub use fixture::{Entry, Failure, Fixture, FixtureError, KeptValue, Request};
+pub use fixture::{Entry, Failure, Fixture, FixtureError, KeptValue, Request, Session};
 pub use scene::{Scene, queued};
 pub use seen::Seen;
 pub use world::World;

@@ -1,14 +1,15 @@
 //! A call as a trial sets it up: a request, a page, what may be read; run as often as wanted, each time in a sandbox of its own.
 
 use crate::fixture::page_bytes;
-use crate::{Entry, Fixture, FixtureError, KeptValue, Seen, World};
+use crate::session::TrialSession;
+use crate::{Entry, Fixture, FixtureError, KeptValue, Seen, Session, World};
 use bytes::Bytes;
 use nephila_fetch::answered;
 use nephila_model::{
     FailureCode, FailureReason, Header, Hop, HopKind, KvValue, Method, NewRequest, Page, Position, QueuedRequest, RequestId,
     RequestSpec, SiteBy, SiteId, parse_target,
 };
-use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin};
+use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin, SessionView};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path;
@@ -22,17 +23,19 @@ pub struct Scene {
     request: Option<Arc<QueuedRequest>>,
     page: Option<Arc<Page>>,
     failure: Option<(FailureReason, u32)>,
+    session: Option<Arc<TrialSession>>,
     world: World,
     settings: Arc<CallSettings>,
 }
 
 impl Scene {
-    /// A page that was fetched just now, for its handler, in an empty world.
+    /// A page that was fetched just now, for its handler, in an empty world, by a session if there is one.
     #[must_use]
-    pub fn of_page(request: QueuedRequest, page: Page, settings: CallSettings) -> Self {
+    pub fn of_page(request: QueuedRequest, page: Page, session: Option<&Session>, settings: CallSettings) -> Self {
         let world = World { known: [*request.unique_key.as_bytes()].into(), ..World::default() };
+        let session = session.map(|given| Arc::new(TrialSession::of(given, &page.url)));
         let (request, page) = (Some(Arc::new(request)), Some(Arc::new(page)));
-        Self { entry: Entry::Handle, request, page, failure: None, world, settings: Arc::new(settings) }
+        Self { entry: Entry::Handle, request, page, failure: None, session, world, settings: Arc::new(settings) }
     }
 
     /// What a fixture describes. `settings` are those of the crawl; the fixture's input takes the place of theirs.
@@ -62,6 +65,7 @@ impl Scene {
             ..queued(asked, settings.site_by)
         };
         let has_page = entry != Entry::Finish;
+        let session = fixture.session.as_ref().filter(|_| has_page).map(|given| Arc::new(TrialSession::of(given, &url)));
         let page = match fixture.page_file(path)?.filter(|_| has_page) {
             Some(file) => Some(Arc::new(page(fixture, url, &request, &file)?)),
             None => None,
@@ -85,7 +89,7 @@ impl Scene {
             known: [*request.unique_key.as_bytes()].into(),
         };
         let request = has_page.then(|| Arc::new(request));
-        Ok(Self { entry, request, page, failure, world, settings: Arc::new(settings) })
+        Ok(Self { entry, request, page, failure, session, world, settings: Arc::new(settings) })
     }
 
     /// The entry point that is called.
@@ -99,7 +103,7 @@ impl Scene {
         let call = Call {
             request: self.request.clone(),
             page: self.page.as_ref().map(|page| Arc::new(ParsedPage::new(Arc::clone(page)))),
-            session: None,
+            session: self.session.clone().map(|session| session as Arc<dyn SessionView>),
             pool: None,
             reads: Arc::new(self.world.clone()),
             earlier: Vec::new(),

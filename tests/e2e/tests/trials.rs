@@ -122,6 +122,13 @@ async fn a_plugin_that_fails_is_shown_as_it_fails() -> Result<()> {
     fs::write(here.join("fixtures/a.json"), fixture("trap", json!({})))?;
     let failed = nephila(here, &["check", &hostile, "fixtures"])?.expect_code(1)?;
     assert!(failed.stdout.contains("error: it failed (trap)"), "{}", failed.stdout);
+    // What fails is not taken for what is meant.
+    let kept = fs::read_to_string(here.join("fixtures/a.json"))?;
+    let updated = nephila(here, &["check", &hostile, "fixtures", "--update"])?.expect_code(1)?;
+    assert!(updated.stdout.contains("an error is not written down"), "{}", updated.stdout);
+    assert_eq!(fs::read_to_string(here.join("fixtures/a.json"))?, kept);
+    let swapped = nephila(here, &["check", "fixtures/a.json"])?.expect_code(2)?;
+    assert!(swapped.stderr.contains("the plugin comes first"), "{}", swapped.stderr);
     fs::write(here.join("fixtures/a.json"), fixture("trap", json!({ "error": { "code": "trap", "ending": "fatal" } })))?;
     nephila(here, &["check", &hostile, "fixtures"])?.expect_code(0)?;
 

@@ -3,8 +3,8 @@
 //! Decision: the words of the plugin's side and of the pool's side are apart, since neither crate may know the other; here, and only here, the
 //! one becomes the other.
 
-use nephila_model::{Cookie, CookieReach, SameSite as Kept, Timestamp};
-use nephila_plugin::{SameSite, SessionAsk, SessionCookie, SessionMark, SessionView};
+use nephila_model::Timestamp;
+use nephila_plugin::{SessionAsk, SessionCookie, SessionMark, SessionView};
 use nephila_session::{SessionSight, UseAsk, UseWord};
 use url::Url;
 
@@ -32,25 +32,7 @@ impl SessionView for Seen {
 
     fn cookies(&self, url: &Url, set: &[(Url, String)]) -> Vec<SessionCookie> {
         let set = self.before.set_cookies.iter().chain(set);
-        self.sight.cookies_for(url, set, Timestamp::now()).into_iter().map(shown).collect()
-    }
-}
-
-fn shown(cookie: Cookie) -> SessionCookie {
-    SessionCookie {
-        name: cookie.key.name,
-        value: cookie.value,
-        domain: cookie.key.domain,
-        host_only: cookie.reach == CookieReach::Host,
-        path: cookie.key.path,
-        secure: cookie.secure,
-        http_only: cookie.http_only,
-        expires: cookie.expires_at,
-        same_site: cookie.same_site.map(|same_site| match same_site {
-            Kept::Strict => SameSite::Strict,
-            Kept::Lax => SameSite::Lax,
-            Kept::None => SameSite::None,
-        }),
+        self.sight.cookies_for(url, set, Timestamp::now()).into_iter().map(SessionCookie::from).collect()
     }
 }
 
