@@ -1,7 +1,8 @@
 //! Which key-value store: the folder's name.
 //!
 //! Decision: the store without a name is a case of its own, as in Crawlee, since Crawlee *purges* it when a run starts
-//! (`CRAWLEE_PURGE_ON_START`) and keeps the named ones. The price: a store of ours whose name has dots or underscores cannot be shown.
+//! (`CRAWLEE_PURGE_ON_START`) and keeps the named ones. The price: a store of ours whose name has dots or underscores has another
+//! one there.
 
 use crate::CrawleeError;
 use nephila_model::KvStoreName;

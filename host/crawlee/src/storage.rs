@@ -7,7 +7,7 @@
 use crate::CrawleeError;
 use crate::folder::Part;
 use crate::key::{INPUT, STORE_METADATA};
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn is_storage(folder: &Path) -> Result<bool, CrawleeError> {
     })
 }
 
-// One with nothing in it, or nothing but an input, has not been opened yet.
+// One with nothing in it, or nothing but an input's file, has not been opened yet.
 fn is_store(folder: &Path) -> Result<bool, CrawleeError> {
     let metadata = folder.join(STORE_METADATA);
     match fs::symlink_metadata(&metadata) {
@@ -31,7 +31,8 @@ fn is_store(folder: &Path) -> Result<bool, CrawleeError> {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(CrawleeError::io(&metadata, "look at", cause)),
         _ => all(folder, |entry| {
             let name = entry.file_name();
-            Ok(name.to_str().is_some_and(|name| name.split('.').next() == Some(INPUT)))
+            let is_input = name.to_str().is_some_and(|name| name.split('.').next() == Some(INPUT));
+            Ok(is_input && kind(entry)?.is_file())
         }),
     }
 }
@@ -48,8 +49,11 @@ fn all(folder: &Path, mut is_so: impl FnMut(&DirEntry) -> Result<bool, CrawleeEr
 
 // A link is none.
 fn is_folder(entry: &DirEntry) -> Result<bool, CrawleeError> {
-    let found = entry.file_type().map_err(|cause| CrawleeError::io(&entry.path(), "look at", cause))?;
-    Ok(found.is_dir())
+    Ok(kind(entry)?.is_dir())
+}
+
+fn kind(entry: &DirEntry) -> Result<FileType, CrawleeError> {
+    entry.file_type().map_err(|cause| CrawleeError::io(&entry.path(), "look at", cause))
 }
 
 #[cfg(test)]
@@ -84,7 +88,12 @@ mod tests {
 
     #[test]
     fn datasets_of_somebody_else_are_no_storage() {
-        for (path, is_one) in [("datasets/train.csv", false), ("datasets/images/1.png", false), ("datasets/a/INPUT.json", true)] {
+        for (path, is_one) in [
+            ("datasets/train.csv", false),
+            ("datasets/images/1.png", false),
+            ("datasets/a/INPUT.json", true),
+            ("datasets/a/INPUT/thesis.txt", false),
+        ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

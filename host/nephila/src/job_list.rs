@@ -4,23 +4,23 @@
 
 use crate::moment;
 use crate::voice::one_line;
-use nephila_store::{CrawlRecord, CrawlSummary, JobDir, list_crawls};
+use nephila_store::{Activity, CrawlRecord, CrawlSummary, JobDir, list_crawls};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// A crawl's state and why it ended, in the words of docs/cli.md.
-pub fn state(crawl: &CrawlRecord, in_use: bool) -> (&str, &str) {
-    match &crawl.ending {
-        _ if in_use => ("RUNNING", ""),
-        Some(ending) => (&ending.status, &ending.reason),
-        // It was opened, never closed, and nobody has it open: it died, and the same command resumes it.
-        None => ("PAUSED", "died"),
+pub fn state(crawl: &CrawlRecord, activity: Activity) -> (&str, &str) {
+    match (activity, &crawl.ending) {
+        (Activity::Running, _) => ("RUNNING", ""),
+        (Activity::AtRest, Some(ending)) => (&ending.status, &ending.reason),
+        // It was opened, never closed, and nobody works on it: it died, and the same command resumes it.
+        (Activity::AtRest, None) => ("PAUSED", "died"),
     }
 }
 
 /// A crawl on one line, under this name.
 pub fn line(crawl: &CrawlSummary, name: &str) -> String {
-    let (status, reason) = state(&crawl.crawl, crawl.in_use);
+    let (status, reason) = state(&crawl.crawl, crawl.activity);
     let state = if reason.is_empty() { status.to_owned() } else { format!("{status} ({reason})") };
     let counts = crawl.counts;
     let opened = moment::text(crawl.crawl.opened_at);
@@ -38,7 +38,7 @@ pub fn line(crawl: &CrawlSummary, name: &str) -> String {
 
 /// The same as JSON, with the names that `--json` has for one crawl.
 pub fn json(crawl: &CrawlSummary) -> Value {
-    let (status, reason) = state(&crawl.crawl, crawl.in_use);
+    let (status, reason) = state(&crawl.crawl, crawl.activity);
     let counts = crawl.counts;
     json!({
         "crawlId": crawl.crawl.id,
@@ -124,17 +124,17 @@ mod tests {
             stop_reason: None,
         };
         let counts = Counts { pending: 1, handled: 90, failed: 2, skipped: 3 };
-        let done = CrawlSummary { crawl, in_use: false, counts, items: 81 };
+        let done = CrawlSummary { crawl, activity: Activity::AtRest, counts, items: 81 };
         assert_eq!(
             line(&done, "shop"),
             "  2026-08-01T12:00:00Z  SUCCEEDED (finished)     90 finished, 2 failed, 3 skipped, 1 pending, 81 items  \
              shop (plugin books)\n"
         );
         assert_eq!((&json(&done)["requestsTotal"], &json(&done)["status"]), (&json!(96), &json!("SUCCEEDED")));
-        let runs = CrawlSummary { in_use: true, ..done.clone() };
+        let runs = CrawlSummary { activity: Activity::Running, ..done.clone() };
         assert!(line(&runs, "shop").contains("Z  RUNNING  "), "{}", line(&runs, "shop"));
         let died = CrawlSummary { crawl: CrawlRecord { ending: None, ..done.crawl }, ..runs };
-        let died = CrawlSummary { in_use: false, ..died };
+        let died = CrawlSummary { activity: Activity::AtRest, ..died };
         assert!(line(&died, "shop").contains("PAUSED (died)"));
     }
 }

@@ -8,7 +8,9 @@ use crate::report::Shown;
 use crate::voice::{note, one_line, print, put};
 use anyhow::{Context, Result, bail};
 use nephila_model::CrawlerId;
-use nephila_store::{FailedRequest, JobDir, JobSnapshot, JobStatus, Pull, StoreError, list_crawls, read_status_of};
+use nephila_store::{
+    FailedRequest, FailedRequests, JobDir, JobSnapshot, JobStatus, Pull, StoreError, list_crawls, read_status_of,
+};
 use serde_json::{Map, Value};
 
 /// Bytes that are put together before they are printed: a crawl may have any number of failed requests.
@@ -65,7 +67,7 @@ fn of_job(options: &StatusOptions, dir: &JobDir, crawler: Option<&CrawlerId>) ->
 }
 
 fn shown(job: &JobStatus) -> Shown<'_> {
-    let (status, finish_reason) = state(&job.crawl, job.in_use);
+    let (status, finish_reason) = state(&job.crawl, job.activity);
     Shown {
         record: &job.crawl,
         status,
@@ -113,25 +115,22 @@ fn of_folder(options: &StatusOptions, no_job: StoreError) -> Result<()> {
     Ok(())
 }
 
+// Nothing of the job is held while this prints, however slow its reader is.
 fn list_failed(options: &StatusOptions, dir: &JobDir, crawler: &CrawlerId) -> Result<()> {
-    let job = JobSnapshot::open(dir, Some(crawler))?;
-    let list = |requests: Pull<'_, FailedRequest>| -> Result<bool> {
-        let (mut text, mut found) = (String::new(), false);
-        for failed in requests {
-            let failed = failed?;
-            found = true;
-            let line = if options.json { serde_json::to_string(&failed)? } else { failed_line(&failed) };
-            text.push_str(&line);
-            text.push('\n');
-            if text.len() >= PRINTED {
-                print(&text);
-                text.clear();
-            }
+    let (mut text, mut found) = (String::new(), false);
+    for failed in FailedRequests::open(dir, Some(crawler))? {
+        let failed = failed?;
+        found = true;
+        let line = if options.json { serde_json::to_string(&failed)? } else { failed_line(&failed) };
+        text.push_str(&line);
+        text.push('\n');
+        if text.len() >= PRINTED {
+            print(&text);
+            text.clear();
         }
-        print(&text);
-        Ok(found)
-    };
-    if !job.failed(list)?? {
+    }
+    print(&text);
+    if !found {
         note!("no request of this crawl has failed");
     }
     Ok(())

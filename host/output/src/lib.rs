@@ -18,6 +18,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "in a test a panic is the report"))]
 
 mod batch;
+mod beside;
 mod blocking;
 mod check;
 mod error;

@@ -1,36 +1,32 @@
-//! Where a storage folder is to be, and where it is written until it is whole.
+//! Where a storage folder is to be, and how it gets there when it is whole.
 //!
-//! Decision: it is written beside its place and moved there in one step, so that a folder of that name is complete or is not
-//! there, and what it replaces is there until then. What cannot be moved is found before anything is written. The folder beside
-//! has a name of its own and a lock, which ends with the process however that dies: the next export to the same place takes away
-//! what has none. What is replaced is thrown away only when the disk has what takes its place, which costs a synchronisation of
-//! the whole file system.
+//! Decision: it is written beside its place ([`Beside`]) and moved there in one step, so that a folder of that name is complete
+//! or is not there, and what it replaces is there until then. What cannot be moved is found before anything is written. What is
+//! replaced is thrown away only when the disk has what takes its place, which costs a synchronisation of the whole file system.
 
+use crate::beside::{self, Beside};
 use crate::{Existing, StorageError};
 use nephila_crawlee::is_storage;
-use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// A folder that is opened for its lock: not through a link.
-const FOLDER: i32 = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).bits().cast_signed();
 
 /// The place of a storage folder.
 #[derive(Debug)]
 pub(crate) struct Place {
     folder: PathBuf,
-    parent: PathBuf,
     beside: Beside,
     replaces: Replaces,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Replaces {
     Nothing,
-    AStorage,
+    /// With the folder around it, which is open so that it can be synchronised.
+    AStorage {
+        parent: File,
+    },
 }
 
 impl Place {
@@ -47,6 +43,10 @@ impl Place {
             return Err(StorageError::Job { path: folder, job });
         }
         let replaces = match fs::metadata(&folder) {
+            // A link is not replaced, and nothing is where it leads to.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(&folder).is_ok() => {
+                return Err(StorageError::LinkToNothing { path: folder });
+            }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Replaces::Nothing,
             Err(cause) => return Err(failed("look at")(cause)),
             Ok(found) if !found.is_dir() => return Err(StorageError::NotAFolder { path: folder }),
@@ -56,69 +56,95 @@ impl Place {
             Ok(_) if fs::read_dir(&folder).map_err(failed("list"))?.next().is_none() => Replaces::Nothing,
             Ok(_) if !is_storage(&folder)? => return Err(StorageError::NotAStorage { path: folder }),
             Ok(_) => match existing {
-                Existing::Overwrite => Replaces::AStorage,
+                Existing::Overwrite => {
+                    Replaces::AStorage { parent: File::open(&parent).map_err(failed("open the folder around"))? }
+                }
                 Existing::Refuse => return Err(StorageError::Exists { path: folder }),
                 Existing::Append => return Err(StorageError::Append { path: folder }),
             },
         };
         let prefix = format!(".{name}.nephila-export-");
-        sweep(&parent, &prefix);
-        Ok(Self { beside: Beside::make(&parent, &prefix)?, folder, parent, replaces })
+        beside::sweep(&parent, &prefix);
+        let mut beside = Beside::make(&parent, &prefix)?;
+        if let Replaces::AStorage { .. } = replaces {
+            let tried = Beside::make(&parent, &prefix).and_then(|other| {
+                beside.try_exchange(other).map_err(|cause| StorageError::NoExchange { path: folder.clone(), cause })
+            });
+            if let Err(error) = tried {
+                beside.clear();
+                return Err(error);
+            }
+        }
+        Ok(Self { folder, beside, replaces })
     }
 
     /// Where to write.
     pub(crate) fn beside(&self) -> &Path {
-        &self.beside.path
+        self.beside.path()
     }
 
     /// Puts what was written into its place.
     ///
     /// # Errors
-    /// What the system says, or a refusal if something else has come to the place meanwhile; then that is as it was.
+    /// What the system says, or a refusal if something else has come to the place meanwhile; then that is as it was, or the error
+    /// says where it is.
     pub(crate) fn put(self) -> Result<(), StorageError> {
-        let result = match self.replaces {
+        let whole = self.beside.is_whole().map_err(|cause| self.failed("write", cause));
+        let result = whole.and_then(|()| match &self.replaces {
             Replaces::Nothing => {
-                fs::rename(&self.beside.path, &self.folder).map_err(|cause| self.failed("put in its place", cause))
+                fs::rename(self.beside.path(), &self.folder).map_err(|cause| self.failed("put in its place", cause))
             }
-            Replaces::AStorage => self.exchange(),
-        };
-        // What it has replaced, or what could not be put there.
-        if self.replaces == Replaces::AStorage || result.is_err() {
+            Replaces::AStorage { parent } => self.exchange(parent),
+        });
+        if result.is_err() {
             self.clear();
         }
         result
     }
 
-    /// Takes away what was written.
+    /// Takes away what was written, and nothing else, whatever is beside the place by now.
     pub(crate) fn clear(&self) {
-        clear(&self.beside.path);
+        self.beside.clear();
     }
 
-    fn exchange(&self) -> Result<(), StorageError> {
-        self.sync(&self.beside.path)?;
+    fn exchange(&self, parent: &File) -> Result<(), StorageError> {
+        self.beside.sync().map_err(|cause| self.failed("sync the disk of", cause))?;
         // No other export is to find it without a lock under the name that it gets now.
-        let old = open(&self.folder).map_err(|cause| self.failed("open", cause))?;
+        let old = beside::open(&self.folder).map_err(|cause| self.failed("open", cause))?;
         drop(old.try_lock());
-        self.swap()?;
+        self.swap().map_err(|cause| self.failed("put in its place", cause))?;
+        self.settle(parent)
+    }
+
+    // What was in the place is beside it now: it is thrown away, or goes back.
+    fn settle(&self, parent: &File) -> Result<(), StorageError> {
         // It may have become something else since it was looked at.
-        match is_storage(&self.beside.path) {
+        match is_storage(self.beside.path()) {
             Ok(true) => {}
             other => {
-                self.swap()?;
-                return Err(other.err().map_or_else(|| StorageError::NotAStorage { path: self.folder.clone() }, Into::into));
+                let (path, kept) = (self.folder.clone(), self.beside.path().to_owned());
+                self.swap().map_err(|cause| StorageError::PutAside { path: path.clone(), kept, cause })?;
+                return Err(other.err().map_or_else(|| StorageError::NotAStorage { path }, Into::into));
             }
         }
-        File::open(&self.parent).and_then(|parent| parent.sync_all()).map_err(|cause| self.failed("sync", cause))
+        match parent.sync_all() {
+            Ok(()) => beside::remove(self.beside.path()),
+            Err(cause) => {
+                let (folder, kept) = (self.folder.display(), self.beside.path().display());
+                tracing::warn!(
+                    %folder,
+                    %kept,
+                    %cause,
+                    "the storage is whole and in its place, but the disk may not know yet; what was there before is kept, \
+                     remove it when it is of no more use"
+                );
+            }
+        }
+        Ok(())
     }
 
-    fn swap(&self) -> Result<(), StorageError> {
-        renameat_with(CWD, &self.beside.path, CWD, &self.folder, RenameFlags::EXCHANGE)
-            .map_err(|errno| self.failed("put in its place", errno.into()))
-    }
-
-    fn sync(&self, folder: &Path) -> Result<(), StorageError> {
-        let synced = File::open(folder).and_then(|handle| Ok(rustix::fs::syncfs(handle)?));
-        synced.map_err(|cause| self.failed("sync the disk of", cause))
+    fn swap(&self) -> io::Result<()> {
+        beside::exchange(self.beside.path(), &self.folder)
     }
 
     fn failed(&self, action: &'static str, cause: io::Error) -> StorageError {
@@ -142,78 +168,10 @@ fn whereabouts(given: &Path) -> Result<(PathBuf, PathBuf, String), StorageError>
     Ok((parent.join(name), parent, name.to_string_lossy().into_owned()))
 }
 
-fn open(folder: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(FOLDER).open(folder)
-}
-
-fn clear(folder: &Path) {
-    if let Err(cause) = fs::remove_dir_all(folder) {
-        tracing::warn!(folder = %folder.display(), %cause, "a folder stays behind; remove it");
-    }
-}
-
-/// Takes away what exports to the same place have left that died. Those that work have their locks.
-fn sweep(parent: &Path, prefix: &str) {
-    // Best effort: what stays is in nobody's way.
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        if !entry.file_name().to_string_lossy().starts_with(prefix) {
-            continue;
-        }
-        let Ok(left) = open(&entry.path()) else { continue };
-        if left.try_lock().is_ok() {
-            tracing::debug!(folder = %entry.path().display(), "removing what an earlier export left");
-            clear(&entry.path());
-        }
-    }
-}
-
-/// A folder of our own.
-#[derive(Debug)]
-struct Beside {
-    path: PathBuf,
-    _lock: File,
-}
-
-impl Beside {
-    fn make(parent: &Path, prefix: &str) -> Result<Self, StorageError> {
-        loop {
-            let path = parent.join(format!("{prefix}{:016x}", random()));
-            let failed = |action| {
-                let path = path.clone();
-                move |cause| StorageError::Io { path, action, cause }
-            };
-            // It holds pages and cookies.
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => {}
-                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(cause) => return Err(failed("make the folder")(cause)),
-            }
-            let lock = match open(&path) {
-                Ok(lock) => lock,
-                // Another export has taken it for one that was left.
-                Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
-                Err(cause) => return Err(failed("open")(cause)),
-            };
-            match lock.try_lock() {
-                Err(TryLockError::WouldBlock) => continue,
-                // Where a file system has no locks, nobody else gets one either.
-                Ok(()) | Err(TryLockError::Error(_)) => {}
-            }
-            if fs::symlink_metadata(&path).is_ok() {
-                return Ok(Self { path, _lock: lock });
-            }
-        }
-    }
-}
-
-// Unlike all others, not secret: the standard library's hashers begin with random keys of the system's.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     /// A folder with a job's folder and a storage in it.
     fn given() -> (tempfile::TempDir, PathBuf, PathBuf) {
@@ -286,5 +244,85 @@ mod tests {
         drop(first);
         let third = Place::take(&storage, Existing::Overwrite, &job).unwrap();
         assert!(!path.exists() && third.beside().exists());
+    }
+
+    /// A place whose storage was exchanged with a new one, and is something else by now.
+    fn exchanged(folder: &Path, job: &Path) -> Place {
+        let storage = folder.join("storage");
+        let place = Place::take(&storage, Existing::Overwrite, job).unwrap();
+        place.beside.is_whole().unwrap();
+        fs::write(storage.join("thesis.txt"), "mine").unwrap();
+        place.swap().unwrap();
+        place
+    }
+
+    #[test]
+    fn what_cannot_go_back_stays_where_the_error_says_and_no_later_export_takes_it_away() {
+        let (folder, job, storage) = given();
+        let place = exchanged(folder.path(), &job);
+        // The new one is moved, so that nothing can be exchanged with it.
+        fs::rename(&storage, folder.path().join("moved")).unwrap();
+        let refused = place.settle(&File::open(folder.path()).unwrap()).unwrap_err();
+        let StorageError::PutAside { ref kept, .. } = refused else { panic!("{refused}") };
+        assert!(refused.to_string().contains(&kept.display().to_string()), "{refused}");
+        place.clear();
+        assert_eq!(names(kept), ["datasets", "thesis.txt"]);
+        let kept = kept.clone();
+        drop(place);
+        Place::take(&storage, Existing::Overwrite, &job).unwrap().clear();
+        assert_eq!(names(&kept), ["datasets", "thesis.txt"]);
+    }
+
+    #[test]
+    fn what_goes_back_is_as_it_was_and_the_new_one_is_taken_away() {
+        let (folder, job, storage) = given();
+        let place = exchanged(folder.path(), &job);
+        let refused = place.settle(&File::open(folder.path()).unwrap()).unwrap_err();
+        assert!(matches!(refused, StorageError::NotAStorage { .. }), "{refused}");
+        place.clear();
+        assert_eq!(names(&storage), ["datasets", "thesis.txt"]);
+        assert_eq!(names(folder.path()), ["job", "storage"]);
+    }
+
+    #[test]
+    fn what_is_replaced_is_kept_where_the_disk_cannot_be_told() {
+        let (_folder, job, storage) = given();
+        let place = Place::take(&storage, Existing::Overwrite, &job).unwrap();
+        place.beside.is_whole().unwrap();
+        place.swap().unwrap();
+        // A device that synchronises nothing.
+        place.settle(&File::open("/dev/null").unwrap()).unwrap();
+        assert!(names(&storage).is_empty());
+        assert_eq!(names(place.beside()), ["datasets"]);
+    }
+
+    #[test]
+    fn a_folder_around_that_cannot_be_opened_is_refused_at_once() {
+        let (folder, job, storage) = given();
+        let set = |mode| fs::set_permissions(folder.path(), PermissionsExt::from_mode(mode)).unwrap();
+        // Root may open anything.
+        if !rustix::process::geteuid().is_root() {
+            set(0o300);
+            let refused = Place::take(&storage, Existing::Overwrite, &job);
+            set(0o700);
+            assert!(matches!(refused, Err(StorageError::Io { .. })), "{refused:?}");
+            assert_eq!(names(folder.path()), ["job", "storage"]);
+        }
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_refused_at_once() {
+        let (folder, job, _) = given();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("none", &link).unwrap();
+        for existing in [Existing::Refuse, Existing::Overwrite] {
+            let refused = Place::take(&link, existing, &job);
+            assert!(matches!(refused, Err(StorageError::LinkToNothing { .. })), "{refused:?}");
+        }
+        assert_eq!(names(folder.path()), ["job", "link", "storage"]);
+        // One that leads somewhere stands for that.
+        fs::create_dir(folder.path().join("none")).unwrap();
+        Place::take(&link, Existing::Refuse, &job).unwrap().put().unwrap();
+        assert_eq!(names(folder.path()), ["job", "link", "none", "storage"]);
     }
 }

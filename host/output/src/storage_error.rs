@@ -59,6 +59,41 @@ pub enum StorageError {
         /// The folder.
         path: PathBuf,
     },
+    /// There is a link that leads nowhere.
+    #[error(
+        "{} is a link to what is not there; make the folder that it leads to, remove it, or use another folder",
+        .path.display()
+    )]
+    LinkToNothing {
+        /// The link.
+        path: PathBuf,
+    },
+    /// The file system does not exchange folders.
+    #[error(
+        "{} cannot be replaced, since its file system does not exchange two folders in one step ({cause}); move it away and \
+         leave --overwrite out, or use another folder",
+        .path.display()
+    )]
+    NoExchange {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// What was in the place had become something else, and cannot be put back.
+    #[error(
+        "{} had become something else than a storage of Crawlee's when the export took its place, and cannot be put back \
+         ({cause}); it is kept as {}: move it back yourself",
+        .path.display(), .kept.display()
+    )]
+    PutAside {
+        /// The folder.
+        path: PathBuf,
+        /// Where what was in it is now.
+        kept: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
     /// Somebody said so.
     #[error("the export was stopped, and what it had written was taken away; run the same command again")]
     Stopped,

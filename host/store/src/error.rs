@@ -18,7 +18,7 @@ pub enum StoreError {
     InUse {
         /// The job's folder.
         dir: PathBuf,
-        /// Who holds it, as far as it said: `process 4711`, or `another process`.
+        /// Who holds it, as far as it said: `process 4711`, `another process`, or one that only reads it.
         holder: String,
     },
     /// S8: others may write to the folder.
@@ -59,7 +59,7 @@ pub enum StoreError {
     },
     /// The job has no crawl of this crawler.
     #[error(
-        "the job in {} has no crawl with the id `{crawler}`, it has {}; give one of these, or leave --id out for the one that \
+        "the job in {} has no crawl with the id `{crawler}`; it has {}; give one of these, or leave --id out for the one that \
          was opened last",
         .dir.display(), listed(.known)
     )]

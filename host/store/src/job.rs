@@ -10,6 +10,7 @@ mod tests;
 pub use lock::{JobLock, SharedHold};
 
 use crate::StoreError;
+use nephila_model::Timestamp;
 use rustix::fs::OFlags;
 use std::fs::{DirBuilder, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{Error, ErrorKind};
@@ -81,6 +82,12 @@ impl JobDir {
         let mut options = OpenOptions::new();
         let Ok(file) = options.read(true).custom_flags(PLAINLY).open(self.path.join(LOCK)) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+
+    /// Since when the process works in the job that does now: no later than it opened its first crawl there, if it has opened
+    /// one.
+    pub(crate) fn used_since(&self) -> Option<Timestamp> {
+        self.in_use().then(|| lock::said_at(&self.path.join(LOCK)))
     }
 
     /// Keeps everybody from working in the job while it is looked at for long; `None` if somebody works in it, or nobody ever did. Changes

@@ -13,9 +13,11 @@ mod types;
 
 pub use error::StoreError;
 pub use job::{JobDir, JobLock, SharedHold};
-pub use looks::{CrawlSummary, ErrorSample, ErrorsOf, ExcerptSize, FailedRequest, JobStatus, StateExcerpt};
+pub use looks::{Activity, CrawlSummary, ErrorSample, ErrorsOf, ExcerptSize, FailedRequest, JobStatus, StateExcerpt};
 pub use memory::MemoryStore;
-pub use sqlite::{Durability, JobItems, JobSnapshot, Pull, RequestPart, SqliteStore, list_crawls, read_status, read_status_of};
+pub use sqlite::{
+    Durability, FailedRequests, JobItems, JobSnapshot, Pull, RequestPart, SqliteStore, list_crawls, read_status, read_status_of,
+};
 pub use types::{
     Company, Counts, CrawlEnding, CrawlOrder, CrawlRecord, CrawlSpec, DatasetRow, DatasetSlice, InHand, KEPT_SESSIONS, Leases,
     LeftBehind, OpenedCrawl, OpenedPool, PoolUser, SessionCreated, SinkRecord, SiteHead, SiteOrder, SiteWindow, StateRow,

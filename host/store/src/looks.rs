@@ -4,13 +4,24 @@ use crate::{Counts, CrawlRecord};
 use nephila_model::Statistics;
 use serde::{Deserialize, Serialize};
 
+/// Whether a crawl is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// A process works on it, as far as can be seen from outside.
+    Running,
+    /// Nobody does: it has ended, or its process died, or is at other crawls of the store.
+    AtRest,
+}
+
 /// Where a job stands, as `nephila status` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatus {
     /// The crawl.
     pub crawl: CrawlRecord,
-    /// Whether a process has the job open now.
+    /// Whether a process has the job open now, for whichever of its crawls.
     pub in_use: bool,
+    /// Whether this crawl is worked on.
+    pub activity: Activity,
     /// How many requests stand where.
     pub counts: Counts,
     /// Its counters.
@@ -28,8 +39,8 @@ pub struct JobStatus {
 pub struct CrawlSummary {
     /// The crawl.
     pub crawl: CrawlRecord,
-    /// Whether a process works on it now.
-    pub in_use: bool,
+    /// Whether it is worked on.
+    pub activity: Activity,
     /// How many requests stand where.
     pub counts: Counts,
     /// Items in its default dataset.

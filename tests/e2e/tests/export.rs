@@ -118,6 +118,8 @@ async fn an_existing_folder_is_kept_or_replaced_as_it_was_said() -> Result<()> {
     let mine = folder.path().join("mine");
     fs::create_dir_all(mine.join("datasets/images"))?;
     fs::write(mine.join("datasets/images/1.png"), "mine")?;
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("nowhere", &link)?;
     for (arguments, word) in [
         (&["-o", "crawlee:storage"][..], "add --overwrite"),
         (&["-o", "crawlee:storage", "--append"], "cannot be added to"),
@@ -134,6 +136,7 @@ async fn an_existing_folder_is_kept_or_replaced_as_it_was_said() -> Result<()> {
         (&["-o", "crawlee:job/storage"], "apart from the job"),
         (&["-o", "crawlee:mine", "--overwrite"], "holds other things"),
         (&["-o", "crawlee:/proc", "--overwrite"], "mount point"),
+        (&["-o", "crawlee:link", "--overwrite"], "is a link to what is not there"),
         (&["-o", "out.jsonl"], "--overwrite"),
     ] {
         let said = export(folder.path(), arguments)?.expect_code(2)?.stderr;
@@ -141,6 +144,7 @@ async fn an_existing_folder_is_kept_or_replaced_as_it_was_said() -> Result<()> {
     }
     assert_eq!((files(&storage)?, files(&mine)?.len()), (before.clone(), 1));
     fs::remove_dir_all(mine)?;
+    fs::remove_file(link)?;
     // The job itself, by another name.
     std::os::unix::fs::symlink("job/nephila.db", folder.path().join("link.jsonl"))?;
     let said = export(folder.path(), &["-o", "link.jsonl", "--overwrite"])?.expect_code(2)?.stderr;
@@ -201,6 +205,14 @@ async fn a_job_that_runs_or_was_killed_is_exported_as_one_moment_has_it() -> Res
     let mut child = crawl(&site, folder.path(), &["-c", "4"])?.spawn()?;
     while site.stats().requests < 30 && child.try_wait()?.is_none() {
         tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // What was fetched is committed a little later.
+    let finished = || {
+        let status = run(&Crawl::new(folder.path(), ["status", "job", "--json"]))?.expect_code(0)?.json()?;
+        status["requestsFinished"].as_u64().context("a count")
+    };
+    while finished()? < 10 {
+        assert!(child.try_wait()?.is_none(), "it works on");
     }
     // Twice while it runs, and once after it was killed.
     for name in ["first", "second", "killed"] {

@@ -1,23 +1,29 @@
 //! Who works in a job's folder now.
 //!
-//! Decision: the lock is the kernel's on an open file, so that it ends with its process however that dies; the pid in the lock file is
-//! only what people are told. What it costs: two processes on different machines that share the folder by a network file system
-//! which does not carry locks are not kept apart.
+//! Decision: the lock is the kernel's on an open file, so that it ends with its process however that dies; the pid in the lock
+//! file is only what people are told, and the file's time says since when that process works there. What it costs: two processes
+//! on different machines that share the folder by a network file system which does not carry locks are not kept apart.
 
 use super::{JobDir, LOCK, PLAINLY};
 use crate::StoreError;
+use nephila_model::Timestamp;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Bytes of a lock file with a pid in it, at most.
 const PID_LENGTH: u64 = 24;
 
-/// `nephila status` holds the lock, shared, for an instant; whoever comes just then asks again.
+/// So often whoever comes asks again while somebody works in the job, who may be about to leave.
 const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// Who only looks holds the lock, shared, for an instant, but a slow reader again and again; so long a start tries to get in
+/// between, and so often that it does.
+const LOOKERS_PATIENCE: Duration = Duration::from_secs(2);
+const LOOKERS_PAUSE: Duration = Duration::from_millis(1);
 
 impl JobDir {
     // Where there is no job, a file of this name may be anybody's; ours is empty, or has a pid in it.
@@ -38,22 +44,33 @@ impl JobDir {
     }
 
     pub(super) fn lock(&self) -> Result<JobLock, StoreError> {
-        let (path, mut holder) = (self.path.join(LOCK), None);
-        for _ in 0..LOCK_TRIES {
+        let (path, began, mut tries) = (self.path.join(LOCK), Instant::now(), 0);
+        let holder = loop {
             let (mut file, made) = open_lock(&path).map_err(|cause| self.unusable(cause))?;
-            match file.try_lock() {
+            let in_the_way = match file.try_lock() {
                 Ok(()) if is_in_place(&file).map_err(|cause| self.unusable(cause))? => {
                     return Ok(JobLock { file, path, mark: if made { Mark::Made } else { Mark::Found } });
                 }
-                Ok(()) => {}
+                Ok(()) => InTheWay::Worker,
                 Err(TryLockError::Error(cause)) => return Err(self.unusable(cause)),
-                Err(TryLockError::WouldBlock) => {
-                    holder = living_holder(&mut file);
-                    std::thread::sleep(LOCK_PAUSE);
+                // Who works has it alone.
+                Err(TryLockError::WouldBlock) if file.try_lock_shared().is_ok() => InTheWay::Lookers,
+                Err(TryLockError::WouldBlock) => InTheWay::Worker,
+            };
+            let pause = match in_the_way {
+                InTheWay::Lookers if began.elapsed() < LOOKERS_PATIENCE => LOOKERS_PAUSE,
+                InTheWay::Lookers => break "another process, which reads it".to_owned(),
+                InTheWay::Worker if tries < LOCK_TRIES => {
+                    tries += 1;
+                    LOCK_PAUSE
                 }
-            }
-        }
-        Err(StoreError::InUse { dir: self.path.clone(), holder: holder.unwrap_or_else(|| "another process".to_owned()) })
+                InTheWay::Worker => break living_holder(&mut file).unwrap_or_else(|| "another process".to_owned()),
+            };
+            // Whoever waits holds nothing.
+            drop(file);
+            std::thread::sleep(pause);
+        };
+        Err(StoreError::InUse { dir: self.path.clone(), holder })
     }
 }
 
@@ -101,6 +118,22 @@ fn living_holder(file: &mut File) -> Option<String> {
     (!is_dead).then(|| format!("process {}", text.trim()))
 }
 
+/// When the holder of the lock said who it is; the beginning of time if that cannot be seen.
+pub(super) fn said_at(path: &Path) -> Timestamp {
+    let at = std::fs::symlink_metadata(path).and_then(|found| found.modified());
+    let since = at.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+/// Who keeps a start from its job.
+#[derive(Debug, Clone, Copy)]
+enum InTheWay {
+    /// A process that has the lock alone, or had it just now.
+    Worker,
+    /// Those that look.
+    Lookers,
+}
+
 /// What was done to the lock file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
@@ -108,8 +141,8 @@ enum Mark {
     Found,
     /// It was not there.
     Made,
-    /// Our pid is in it.
-    Named,
+    /// Our pid is in it, and its time is this.
+    Named { since: Timestamp },
 }
 
 /// Nobody works in a job's folder for as long as this is held. Ends when it is dropped, and with the process.
@@ -127,12 +160,21 @@ pub struct JobLock {
 }
 
 impl JobLock {
-    /// Tells whoever comes who works here. Not before the job is really taken: a refused start leaves the file as it was (S8).
-    pub(crate) fn say_who(&mut self) {
-        let written = self.file.set_len(0).and_then(|()| self.file.rewind());
-        // Best effort: a pid is only a word in a message.
-        drop(written.and_then(|()| writeln!(self.file, "{}", std::process::id())));
-        self.mark = Mark::Named;
+    /// Tells whoever comes who works here, and since when: the first time that it is told of. Not before the job is really taken:
+    /// a refused start leaves the file as it was (S8).
+    pub(crate) fn say_who(&mut self, since: Timestamp) {
+        let written = match self.mark {
+            Mark::Named { since: said } if said <= since => return,
+            Mark::Named { .. } => Ok(()),
+            Mark::Found | Mark::Made => {
+                let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
+                emptied.and_then(|()| writeln!(self.file, "{}", std::process::id()))
+            }
+        };
+        let at = UNIX_EPOCH + Duration::from_millis(u64::try_from(since.as_millis()).unwrap_or(0));
+        // Best effort: both are only for people.
+        drop(written.and_then(|()| self.file.set_modified(at)));
+        self.mark = Mark::Named { since };
     }
 }
 
@@ -144,7 +186,7 @@ impl Drop for JobLock {
             // Not that of a folder which has taken this one's place.
             Mark::Made if is_at(&self.file, &self.path) => std::fs::remove_file(&self.path),
             Mark::Made => Ok(()),
-            Mark::Named => self.file.set_len(0),
+            Mark::Named { .. } => self.file.set_len(0),
         });
     }
 }

@@ -43,12 +43,25 @@ fn a_job_in_use_is_refused_with_its_holder_and_free_again_afterwards() {
         std::fs::write(path.join(LOCK), said).expect("written");
         assert_eq!(holder(), "another process", "{said}");
     }
-    lock.say_who();
+    lock.say_who(Timestamp::now());
     assert_eq!(holder(), format!("process {}", std::process::id()));
     drop(lock);
     assert!(!job.in_use());
     assert_eq!(std::fs::read(path.join(LOCK)).expect("bytes"), b"");
     assert!(JobDir::open_or_create(&path).is_ok());
+}
+
+#[test]
+fn a_job_is_in_use_since_its_process_began_its_first_crawl() {
+    let parent = folder();
+    let (job, mut lock) = JobDir::open_or_create(parent.path().join("job")).expect("a job");
+    // Two crawls that begin beside each other may say so in either order.
+    for (said, since) in [(1_010, 1_010), (1_005, 1_005), (1_020, 1_005)] {
+        lock.say_who(Timestamp::from_millis(said));
+        assert_eq!(job.used_since(), Some(Timestamp::from_millis(since)));
+    }
+    drop(lock);
+    assert_eq!(job.used_since(), None);
 }
 
 #[test]

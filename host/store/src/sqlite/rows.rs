@@ -159,7 +159,7 @@ impl<T: Backed> Store for T {
             self.rows().learn_keys().await?;
         }
         if let Some(lock) = self.rows().lock.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            lock.say_who();
+            lock.say_who(now);
         }
         Ok(opened)
     }

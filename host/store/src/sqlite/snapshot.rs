@@ -3,15 +3,15 @@
 //! Decision: one transaction that reads, from the first look to the last, so that a job can be exported while a crawl works in
 //! it. It takes nothing of the crawl's, but the log cannot be emptied and grows for as long as it lasts, and a job at rest is
 //! held against a start ([`super::look`]). So it is for who writes to a disk as fast as that goes, and no longer than needed;
-//! items, which may be read as slowly as somebody likes, have a way of their own that holds nothing ([`JobItems`]). Lists come as
-//! iterators over a statement, so that ten million requests need no more memory than one (S9); what has to be sorted is sorted in
-//! a file.
+//! items, and the requests that have failed, which may be read as slowly as somebody likes, have ways of their own that hold
+//! nothing ([`JobItems`], [`super::FailedRequests`]). Lists come as iterators over a statement, so that ten million requests need
+//! no more memory than one (S9); what has to be sorted is sorted in a file.
 
 use super::job_items::JobItems;
 use super::look::{Look, look};
 use super::trouble::{Done, Trouble};
 use super::{counters, crawls, datasets, errors, key_values, requests, sessions};
-use crate::{CrawlRecord, DatasetSlice, ErrorSample, ErrorsOf, FailedRequest, JobDir, StoreError, StoredRequest};
+use crate::{CrawlRecord, DatasetSlice, ErrorSample, ErrorsOf, JobDir, StoreError, StoredRequest};
 use nephila_model::{
     AutoSaved, CrawlerId, DatasetName, KvStoreName, KvValue, PoolPlace, RequestState, SessionRecord, Statistics,
 };
@@ -202,30 +202,6 @@ impl JobSnapshot {
             RequestPart::Ended => "state > 0 ORDER BY id",
         };
         self.pull(&requests::select(which), params![self.crawl.id.0], stored, take)
-    }
-
-    /// The requests that have failed, in the order in which they were accepted. There is no index of them: all requests are
-    /// looked at, and none is kept in memory.
-    ///
-    /// # Errors
-    /// If the job cannot be read.
-    pub fn failed<T>(&self, take: impl FnOnce(Pull<'_, FailedRequest>) -> T) -> Result<T, StoreError> {
-        let query = "SELECT url, original_url, label, retry_count, status, reason, message FROM requests
-            WHERE crawl = ?1 AND state = 2 ORDER BY id";
-        let read = |row: &Row<'_>| {
-            let retries: u32 = row.get(3)?;
-            let [code, message] = [5, 6].map(|column| row.get::<_, Option<String>>(column));
-            Ok(FailedRequest {
-                url: row.get(0)?,
-                original_url: row.get(1)?,
-                label: row.get(2)?,
-                attempts: u64::from(retries) + 1,
-                status: row.get(4)?,
-                code: code?.unwrap_or_default(),
-                message: message?.unwrap_or_default(),
-            })
-        };
-        self.pull(query, params![self.crawl.id.0], read, take)
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> Done<T>) -> Result<T, StoreError> {

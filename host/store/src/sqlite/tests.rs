@@ -4,6 +4,7 @@ mod disk;
 mod files;
 mod formats;
 mod keys;
+mod looking;
 mod snapshot;
 
 use super::{Durability, SqliteStore, read_status, requests, schema, sites};
@@ -121,6 +122,7 @@ fn claims_and_wakings_seek_in_the_indexes_made_for_them() {
         (sites::READY_BY_HEAD, 2, "sites_by_head"),
         (sites::READY_BY_TURN, 2, "sites_by_turn"),
         (super::datasets::SLICE, 3, "items_by_dataset"),
+        (super::failed_requests::SLICE, 4, "PRIMARY KEY"),
         (super::events::WAITING, 3, "events_by_crawl"),
         (super::session_endings::AGED, 3, "sessions_by_age"),
         (super::sessions::OVER, 3, "sessions_over"),

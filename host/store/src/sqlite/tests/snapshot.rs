@@ -1,16 +1,12 @@
 //! A job at one moment: whatever happens to it meanwhile.
 
 use super::Job;
-use crate::contract::{Crawl, ending, items, reason, retry_at, spec};
-use crate::sqlite::desk::Desk;
-use crate::sqlite::{Backed, SqliteStore, list_crawls, read_status_of};
-use crate::{Company, CrawlSpec, FailedRequest, JobDir, JobItems, JobSnapshot, RequestPart, Store, StoreError};
+use crate::contract::{ending, items, spec};
+use crate::{JobDir, JobSnapshot, RequestPart, StoreError};
 use nephila_model::{
-    AutoSaved, Counter, CrawlerId, DatasetName, Effects, FailureReason, KeyValueWrite, KvStoreName, KvValue, PoolPlace,
-    RequestState, Shard, StateOp, Timestamp, Verdict,
+    AutoSaved, Counter, CrawlerId, DatasetName, Effects, KeyValueWrite, KvStoreName, KvValue, PoolPlace, RequestState, Shard,
+    StateOp, Timestamp,
 };
-use std::sync::Arc;
-use std::time::Duration;
 
 fn snapshot(job: &Job) -> JobSnapshot {
     JobSnapshot::open(&JobDir::existing(job.path()).expect("a job"), None).expect("a moment")
@@ -91,77 +87,6 @@ async fn of_several_crawls_the_one_that_is_asked_for_is_read() {
     assert!(matches!(open("nobody").err(), Some(StoreError::NoCrawler { .. })));
 }
 
-fn slices(items: &JobItems) -> Vec<String> {
-    let (mut found, mut after) = (Vec::new(), 0);
-    loop {
-        let slice = items.slice(&DatasetName::Default, after, 1, usize::MAX).expect("a slice");
-        for row in slice.rows {
-            after = row.sequence;
-            found.push(row.json);
-        }
-        if !slice.more {
-            return found;
-        }
-    }
-}
-
-/// Whether nobody keeps the log from being emptied.
-async fn log_can_be_emptied(job: &Arc<SqliteStore>) -> bool {
-    let empty = |desk: &mut Desk| {
-        desk.connection.busy_timeout(Duration::ZERO)?;
-        Ok(desk.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))? == 0)
-    };
-    job.rows().writer().call("empty the log", empty).await.expect("an answer")
-}
-
-#[tokio::test]
-async fn items_that_are_read_slowly_hold_nothing_and_are_those_of_their_moment() {
-    let job = Job::new();
-    let store = job.open().expect("a store");
-    let crawl = Crawl::open(store.clone(), spec("main")).await;
-    let add = async |path: &str| {
-        let request = crawl.accept_one(path).await;
-        crawl.apply(crawl.handled(&request, items(&["a", "b"]))).await;
-    };
-    add("1").await;
-    let moment = snapshot(&job);
-    let all = moment.all_items().expect("items");
-    assert!(!log_can_be_emptied(&store).await, "a snapshot is inside a transaction");
-    drop(moment);
-    let first = all.slice(&DatasetName::Default, 0, 1, usize::MAX).expect("a slice");
-    assert!(first.more && log_can_be_emptied(&store).await);
-    add("2").await;
-    assert_eq!(slices(&all).len(), 2);
-    assert_eq!(slices(&snapshot(&job).all_items().expect("items")).len(), 4);
-}
-
-#[tokio::test]
-async fn a_job_whose_items_are_read_is_started_meanwhile() {
-    for job in [Job::closed().await, Job::killed().await] {
-        let all = snapshot(&job).all_items().expect("items");
-        assert_eq!(slices(&all).len(), 1);
-        let crawl = job.crawl().await;
-        let request = crawl.accept_one("3").await;
-        crawl.apply(crawl.handled(&request, items(&["c"]))).await;
-        assert_eq!(slices(&all).len(), 1);
-        crawl.store.close_crawl(crawl.id, &ending("SUCCEEDED")).await.expect("closed");
-        crawl.store.close().await.expect("closed");
-        assert_eq!(slices(&all).len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn items_of_a_job_that_another_has_taken_the_place_of_are_refused() {
-    let job = Job::closed().await;
-    let all = snapshot(&job).all_items().expect("items");
-    job.edit("UPDATE crawls SET created_at = created_at + 1");
-    let refused = all.slice(&DatasetName::Default, 0, 1, usize::MAX).expect_err("another job");
-    assert!(matches!(refused, StoreError::Damaged { .. }), "{refused}");
-    std::fs::remove_dir_all(job.path()).expect("removed");
-    let refused = all.slice(&DatasetName::Default, 0, 1, usize::MAX).expect_err("no job");
-    assert!(matches!(refused, StoreError::NoJob { .. }), "{refused}");
-}
-
 #[tokio::test]
 async fn what_sqlite_itself_keeps_true_is_not_held() {
     let job = Job::killed().await;
@@ -209,52 +134,4 @@ async fn stores_are_those_with_records_auto_saved_values_or_sessions() {
     assert_eq!(moment.key_value_stores().expect("stores"), names);
     assert_eq!(moment.key_value(&names[1], "a").expect("a record"), Some(value));
     assert_eq!(moment.key_value(&names[1], "b").expect("no record"), None);
-}
-
-#[tokio::test]
-async fn failed_requests_are_listed_in_their_order_with_what_is_known_of_them() {
-    let job = Job::new();
-    let crawl = job.worked().await;
-    let request = crawl.queue("a.example").await.remove(0);
-    crawl.apply(crawl.outcome(&request, retry_at(0), Effects::default())).await;
-    let reason = FailureReason { status: Some(503), ..reason("status") };
-    let gone = Verdict::Failed { reason, final_url: None };
-    crawl.apply(crawl.outcome(&request, gone, Effects::default())).await;
-    let moment = snapshot(&job);
-    let all = moment.failed(|failed| failed.collect::<Result<Vec<_>, _>>()).expect("read").expect("rows");
-    let expected = FailedRequest {
-        url: "http://a.example/2".into(),
-        original_url: None,
-        label: None,
-        attempts: 2,
-        status: Some(503),
-        code: "status".into(),
-        message: "status happened".into(),
-    };
-    assert_eq!(all, [expected]);
-}
-
-#[tokio::test]
-async fn of_several_crawls_each_can_be_looked_at_and_an_unknown_one_names_those_there_are() {
-    let job = Job::new();
-    let store = job.open().expect("a store");
-    for id in ["first", "second"] {
-        let spec = CrawlSpec { company: Company::Shared, ..spec(id) };
-        let crawl = Crawl::open(Arc::clone(&store) as Arc<dyn Store>, spec).await;
-        let request = crawl.accept_one(id).await;
-        if id == "first" {
-            crawl.apply(crawl.handled(&request, items(&["a"]))).await;
-            crawl.store.close_crawl(crawl.id, &ending("SUCCEEDED")).await.expect("closed");
-        }
-    }
-    let dir = JobDir::existing(job.path()).expect("a job");
-    let crawls = list_crawls(&dir).expect("crawls");
-    let mut seen: Vec<_> = crawls.iter().map(|one| (one.crawl.crawler_id.as_str(), one.items, one.counts.pending)).collect();
-    seen.sort_unstable();
-    assert_eq!(seen, [("first", 1, 0), ("second", 0, 1)]);
-    let of = |id: &str| read_status_of(&dir, Some(&CrawlerId::new(id).expect("an id")));
-    assert_eq!(of("first").expect("a status").counts.handled, 1);
-    assert_eq!(of("second").expect("a status").counts.pending, 1);
-    let refused = of("third").expect_err("there is none").to_string();
-    assert!(refused.contains("`third`") && refused.contains("`first`") && refused.contains("`second`"), "{refused}");
 }
