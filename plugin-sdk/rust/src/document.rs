@@ -1,7 +1,9 @@
 //! The page in hand. The host keeps and parses it; a handler says in one call all that it wants from it.
 
+use serde::de::DeserializeOwned;
+
 use crate::bindings::imports::nephila::crawler::page::{self, FieldKind};
-use crate::{Error, Row};
+use crate::{Error, Row, json};
 
 /// What is known of a page without looking into its body: final URL, status, headers, redirects, timings.
 pub use crate::bindings::imports::nephila::crawler::types::PageMeta;
@@ -55,6 +57,11 @@ impl Document {
     /// The body as text, decoded by its charset. A copy of it enters the plugin's memory.
     pub fn text(&self) -> Result<String, Error> {
         Ok(self.raw.text()?)
+    }
+
+    /// The body as JSON. The code `json` if it is none, or of another shape.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        json::read("the page", &self.text()?)
     }
 
     /// The decompressed body. A copy of it enters the plugin's memory.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::bindings::imports::nephila::crawler::types;
-use crate::{Error, json};
+use crate::{Error, json, text};
 
 pub use crate::bindings::imports::nephila::crawler::types::{Header, Method, Renderer, Request, StatusRange};
 
@@ -17,6 +17,11 @@ impl Request {
     /// A POST with a body. It is part of the request's identity, like the URL and the method.
     pub fn post(url: impl Into<String>, payload: impl Into<Vec<u8>>) -> NewRequest {
         NewRequest::new(Method::Post, url).payload(payload)
+    }
+
+    /// What a browser sends for a form with `method="post"`: a POST with these fields, and the content type that says so.
+    pub fn form<'a>(url: impl Into<String>, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> NewRequest {
+        Self::post(url, text::form(fields)).header("content-type", "application/x-www-form-urlencoded")
     }
 }
 
@@ -172,6 +177,15 @@ mod tests {
         assert_eq!((request.url.as_str(), request.priority), ("/a", 2));
         assert_eq!((request.label.as_deref(), request.user_data.as_deref()), (Some("detail"), Some("[1,2]")));
         assert_eq!(request.accepted_statuses.len(), 1);
+    }
+
+    #[test]
+    fn a_form_is_a_post_of_its_fields() {
+        let request = Request::form("/login", [("user", "R. & S."), ("password", "a=b")]).into_wit();
+        let Ok(request) = request else { unreachable!("nothing can go wrong in it") };
+
+        assert_eq!((request.method, request.payload), (Method::Post, Some(b"user=R.+%26+S.&password=a%3Db".to_vec())));
+        assert_eq!(request.headers[0].value, "application/x-www-form-urlencoded");
     }
 
     #[test]

@@ -58,6 +58,38 @@ pub fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> 
     rest.split_once(after).map(|(inner, _)| inner.trim())
 }
 
+/// Fields as a form or a query has them: `[("q", "R. & S.")]` gives `q=R.+%26+S.` ([`Request::form`](crate::Request::form) sends
+/// them).
+pub fn form<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut written = String::new();
+    for (name, value) in fields {
+        if !written.is_empty() {
+            written.push('&');
+        }
+        put_encoded(&mut written, name);
+        written.push('=');
+        put_encoded(&mut written, value);
+    }
+    written
+}
+
+/// As the URL standard has it for forms: a space is a plus, and what is no letter, no digit and none of four marks is encoded.
+fn put_encoded(written: &mut String, text: &str) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in text.bytes() {
+        match byte {
+            b' ' => written.push('+'),
+            b'*' | b'-' | b'.' | b'_' => written.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => written.push(char::from(byte)),
+            _ => {
+                let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]].map(char::from);
+                written.push('%');
+                written.extend(digits);
+            }
+        }
+    }
+}
+
 /// A URL without its query and fragment.
 pub fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or(url)
@@ -97,6 +129,12 @@ mod tests {
         let priced = Priced { price: 51.77 };
         assert_eq!(crate::Row::from([("price", "£51.77")]).into(), Ok(Priced { price: 51.77 }));
         assert_eq!(serde_json::from_str(r#"{"price": 51.77}"#).ok(), Some(priced));
+    }
+
+    #[test]
+    fn a_form_is_written_as_a_browser_writes_it() {
+        assert_eq!(form([("author", "É. O'N."), ("a&b", "c=d*-._~")]), "author=%C3%89.+O%27N.&a%26b=c%3Dd*-._%7E");
+        assert_eq!(form([]), "");
     }
 
     #[test]

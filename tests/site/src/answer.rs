@@ -5,12 +5,16 @@ use crate::body::SiteBody;
 use crate::config::Switches;
 use crate::faults::{Detour, Fate, Faults, Trouble};
 use crate::files::{FileAnswer, Folder};
+use crate::form::Form;
 use crate::gate::Gate;
 use crate::pages::{Found, Origin, Pages};
+use crate::personal::{Asker, Personal, Said};
 use crate::plan;
 use crate::prepared::{HTML, Prepared};
+use crate::seed::Seed;
 use crate::stats::Counters;
 use bytes::Bytes;
+use hyper::body::Body;
 use hyper::header::{
     ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
     SET_COOKIE, VARY,
@@ -49,9 +53,9 @@ impl State {
         }
     }
 
-    /// Answers one request. The body of the request is of no interest.
-    pub async fn answer<B>(&self, request: Request<B>) -> Response<SiteBody> {
-        let uri = request.uri();
+    /// Answers one request. Its body is read where a form may be sent.
+    pub async fn answer<B: Body<Data = Bytes> + Unpin>(&self, mut request: Request<B>) -> Response<SiteBody> {
+        let uri = request.uri().clone();
         let target = uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(what) = uri.path().strip_prefix("/_site/") {
             return self.administer(request.method(), what, uri.query());
@@ -71,7 +75,8 @@ impl State {
         let mut response = match &ticket {
             Some(ticket) if ticket.blocked && self.switches.soft_blocks => self.content(&request, &challenge(), false),
             Some(ticket) if ticket.blocked => self.status_page(StatusCode::FORBIDDEN),
-            _ => self.inside(&request).await,
+            // Without a gate there is nobody to tell apart, and no page that would.
+            _ => self.inside(&mut request, ticket.as_ref().map_or("", |ticket| &ticket.visitor)).await,
         };
         if let Some(cookie) = ticket.and_then(|ticket| ticket.new_cookie) {
             insert(&mut response, SET_COOKIE, &cookie);
@@ -80,7 +85,7 @@ impl State {
     }
 
     // Behind the gate.
-    async fn inside<B>(&self, request: &Request<B>) -> Response<SiteBody> {
+    async fn inside<B: Body<Data = Bytes> + Unpin>(&self, request: &mut Request<B>, visitor: &str) -> Response<SiteBody> {
         let uri = request.uri();
         let target = uri.path_and_query().map_or("/", |target| target.as_str());
         if let Some(code) = assigned(&self.switches.status, uri.path(), target) {
@@ -92,7 +97,28 @@ impl State {
                 None => self.status_page(StatusCode::NOT_FOUND),
                 Some(Found::Asset(asset)) => self.content(request, &asset, false),
                 Some(Found::Page(id)) => self.page(request, pages, faults, id),
+                Some(Found::Personal(page)) => self.personal(request, page, visitor).await,
             },
+        }
+    }
+
+    async fn personal<B: Body<Data = Bytes> + Unpin>(
+        &self,
+        request: &mut Request<B>,
+        page: Personal,
+        visitor: &str,
+    ) -> Response<SiteBody> {
+        let sent = if request.method() == Method::POST { Some(Form::read(request.body_mut()).await) } else { None };
+        let cookies = request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
+        let asker = Asker { visitor, cookies, query: Form::parse(request.uri().query().unwrap_or("")), sent };
+        match page.answer(Seed(self.switches.seed), self.origin, &asker) {
+            Said::Page(page) => self.content(request, &page, false),
+            Said::Refused(status) => self.status_page(status),
+            Said::LedOn { location, cookie } => {
+                let mut response = self.moved(StatusCode::FOUND, location);
+                insert(&mut response, SET_COOKIE, &cookie);
+                response
+            }
         }
     }
 

@@ -23,6 +23,8 @@ pub enum Content {
     Mesh(MeshShape),
     /// Pages of 60 to 100 kB with the markup of a real shop.
     Heavy(HeavyShape),
+    /// Quotes, a login, a form, an API, files: one of each kind of pages to practise on.
+    Practice,
     /// A folder, as a plain web server would serve it.
     Files(PathBuf),
 }
@@ -157,6 +159,11 @@ impl SiteConfig {
         Self { port: 0, content: Content::Heavy(HeavyShape { pages }), switches: Switches::default() }
     }
 
+    /// A practice site without trouble on any free port.
+    pub fn practice() -> Self {
+        Self { port: 0, content: Content::Practice, switches: Switches::default() }
+    }
+
     /// A folder on any free port.
     pub fn files(dir: impl Into<PathBuf>) -> Self {
         Self { port: 0, content: Content::Files(dir.into()), switches: Switches::default() }
@@ -172,7 +179,7 @@ impl SiteConfig {
         match &self.content {
             Content::Mesh(shape) => shape.check()?,
             Content::Heavy(shape) => ensure(shape.pages > 0, "a heavy site needs at least one page (--pages)")?,
-            Content::Bookshop | Content::Files(_) => {}
+            Content::Bookshop | Content::Practice | Content::Files(_) => {}
         }
         self.switches.check()
     }

@@ -5,6 +5,7 @@
 //! then still be inside the folder, which refuses traversal and symbolic links that lead out with one rule.
 
 use crate::error::SiteError;
+use crate::percent::percent_decode;
 use crate::prepared::Prepared;
 use std::path::{Path, PathBuf};
 
@@ -80,23 +81,6 @@ fn name(encoded: &str) -> Option<String> {
     is_name.then_some(name)
 }
 
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        let [high, low, tail @ ..] = rest else { return None };
-        bytes.push((digit(*high)? * 16 + digit(*low)?) as u8);
-        rest = tail;
-    }
-    String::from_utf8(bytes).ok()
-}
-
 fn content_type(name: &str) -> &'static str {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     match extension.as_str() {
@@ -136,13 +120,7 @@ fn content_type(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{names, percent_decode};
-
-    #[test]
-    fn percent_signs_are_decoded_once() {
-        assert_eq!(percent_decode("a%20b%C3%A9%2520").as_deref(), Some("a bé%20"));
-        assert!(["%", "%4", "%zz", "%ff"].iter().all(|text| percent_decode(text).is_none()));
-    }
+    use super::names;
 
     #[test]
     fn names_that_lead_elsewhere_are_no_names() {

@@ -37,6 +37,8 @@ struct Book {
 
 /// What the gate says to a request.
 pub(crate) struct Ticket {
+    /// Whose it is.
+    pub visitor: String,
     /// The cookie that is new to the visitor.
     pub new_cookie: Option<String>,
     pub blocked: bool,
@@ -67,7 +69,8 @@ impl Gate {
             book.stats.blocked += 1;
             book.unwanted.insert(visitor.clone());
         }
-        Ticket { new_cookie: is_new.then(|| format!("{COOKIE}={visitor}; Path=/; Max-Age=86400")), blocked }
+        let new_cookie = is_new.then(|| format!("{COOKIE}={visitor}; Path=/; Max-Age=86400"));
+        Ticket { visitor, new_cookie, blocked }
     }
 
     pub fn stats(&self) -> GateStats {

@@ -46,6 +46,13 @@ enum SiteCommand {
         #[command(flatten)]
         switches: Switches,
     },
+    /// One of each kind of pages to practise on: quotes on pages and without end, a login, a form, an API, files
+    Practice {
+        #[command(flatten)]
+        process: Process,
+        #[command(flatten)]
+        switches: Switches,
+    },
     /// A folder of real files, as a plain web server would serve it
     Files {
         /// The folder
@@ -81,6 +88,7 @@ fn serve(cli: Cli) -> Result<()> {
         SiteCommand::Bookshop { process, switches } => (process, Content::Bookshop, switches),
         SiteCommand::Mesh { process, shape, switches } => (process, Content::Mesh(shape), switches),
         SiteCommand::Heavy { process, shape, switches } => (process, Content::Heavy(shape), switches),
+        SiteCommand::Practice { process, switches } => (process, Content::Practice, switches),
         SiteCommand::Files { dir, process } => (process, Content::Files(dir), Switches::default()),
     };
     let mut runtime = match process.threads {

@@ -1,4 +1,4 @@
-//! What the bookshop, the mesh and the heavy site have in common: numbered pages, each with one canonical URL.
+//! What the bookshop, the mesh, the heavy and the practice site have in common: numbered pages, each with one canonical URL.
 //!
 //! A page's number, not its text, is what faults are decided by; number 0 is `/`, which never makes trouble.
 
@@ -6,6 +6,8 @@ use crate::bookshop::{BOOKS, Bookshop, LISTINGS};
 use crate::faults::Faults;
 use crate::heavy::Heavy;
 use crate::mesh::Mesh;
+use crate::personal::Personal;
+use crate::practice::Practice;
 use crate::prepared::Prepared;
 
 /// The pages of a site.
@@ -13,6 +15,7 @@ pub(crate) enum Pages {
     Bookshop(Bookshop),
     Mesh(Mesh),
     Heavy(Heavy),
+    Practice(Practice),
 }
 
 /// What is at a path.
@@ -21,6 +24,8 @@ pub(crate) enum Found {
     Page(usize),
     /// Something that never makes trouble: a picture, or another path of the start page.
     Asset(Prepared),
+    /// Something that is not the same for everybody.
+    Personal(Personal),
 }
 
 /// Where the site is, for links that must be absolute.
@@ -48,6 +53,7 @@ impl Pages {
             Self::Bookshop(_) => LISTINGS + BOOKS,
             Self::Mesh(mesh) => mesh.count(),
             Self::Heavy(heavy) => heavy.count(),
+            Self::Practice(_) => Practice::PAGES,
         }
     }
 
@@ -56,6 +62,7 @@ impl Pages {
             Self::Bookshop(shop) => shop.find(path),
             Self::Mesh(mesh) => mesh.find(path),
             Self::Heavy(heavy) => heavy.find(path),
+            Self::Practice(practice) => practice.find(path),
         }
     }
 
@@ -65,6 +72,7 @@ impl Pages {
             Self::Bookshop(shop) => shop.path(id),
             Self::Mesh(mesh) => mesh.path(id),
             Self::Heavy(heavy) => heavy.path(id),
+            Self::Practice(practice) => practice.path(id),
         }
     }
 
@@ -74,6 +82,7 @@ impl Pages {
             Self::Bookshop(shop) => origin.link(&shop.path(id)),
             Self::Mesh(mesh) => mesh.url(id),
             Self::Heavy(heavy) => origin.link(&heavy.path(id)),
+            Self::Practice(practice) => origin.link(&practice.path(id)),
         }
     }
 
@@ -82,6 +91,7 @@ impl Pages {
             Self::Bookshop(shop) => shop.prepared(id),
             Self::Mesh(mesh) => mesh.prepared(id, faults),
             Self::Heavy(heavy) => heavy.prepared(id),
+            Self::Practice(practice) => practice.prepared(id),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::heavy::Heavy;
 use crate::mesh::Mesh;
 use crate::pages::{Origin, Pages};
 use crate::plan::PagePlan;
+use crate::practice::Practice;
 use crate::seed::Seed;
 use crate::stats::{Counters, Stats};
 use hyper::server::conn::http1;
@@ -41,6 +42,8 @@ impl Site {
         let address = listener.local_addr().map_err(failed)?;
         let origin = Origin { port: address.port(), absolute: switches.off_site_redirects };
         let (seed, gzip) = (Seed(switches.seed), switches.gzip);
+        // The practice site tells its visitors apart whether it is asked to or not: a login is one's own.
+        let knows_visitors = switches.visitors || content == Content::Practice;
         let served = match content {
             Content::Files(path) => Served::Files(Arc::new(Folder::open(&path)?)),
             Content::Bookshop => {
@@ -58,8 +61,13 @@ impl Site {
                 let heavy = Heavy::build(shape, seed, origin, &faults, gzip);
                 Served::Pages { pages: Pages::Heavy(heavy), faults: Box::new(faults) }
             }
+            Content::Practice => {
+                let faults = Faults::new(switches.clone(), Practice::PAGES, 1);
+                let practice = Practice::build(seed, origin, &faults, gzip);
+                Served::Pages { pages: Pages::Practice(practice), faults: Box::new(faults) }
+            }
         };
-        let gate = switches.visitors.then(|| Gate::new(switches.block_every));
+        let gate = knows_visitors.then(|| Gate::new(switches.block_every));
         let state = Arc::new(State { switches, origin, served, counters: Counters::new(), gate });
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(serve(listener, Arc::clone(&state), stopped));

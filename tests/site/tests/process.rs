@@ -44,6 +44,16 @@ fn a_mesh_needs_to_be_told_no_more_than_how_many_pages() {
 }
 
 #[test]
+fn the_practice_site_needs_to_be_told_nothing() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nephila-site")).arg("practice").stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("listening on "), "{line}");
+}
+
+#[test]
 fn wrong_switches_are_refused_with_their_name() {
     let output = Command::new(env!("CARGO_BIN_EXE_nephila-site"))
         .args(["bookshop", "--fail-ratio", "2"])

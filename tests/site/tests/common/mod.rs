@@ -29,9 +29,20 @@ impl Reply {
 
 /// Sends `METHOD target` with a Host header and further header lines.
 pub async fn send(site: &Running, method: &str, host: &str, target: &str, more: &str) -> Reply {
+    send_body(site, &format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}"), "").await
+}
+
+/// Sends a form, with further header lines.
+pub async fn post(site: &Running, target: &str, more: &str, form: &str) -> Reply {
+    let kind = "Content-Type: application/x-www-form-urlencoded";
+    let length = form.len();
+    let head = format!("POST {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{kind}\r\nContent-Length: {length}\r\n{more}");
+    send_body(site, &head, form).await
+}
+
+async fn send_body(site: &Running, head: &str, body: &str) -> Reply {
     let mut stream = TcpStream::connect(site.address()).await.unwrap();
-    let head = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n");
-    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await.unwrap();
     parse(&bytes)
