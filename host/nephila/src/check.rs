@@ -29,6 +29,10 @@ pub async fn check(options: &CheckOptions) -> Result<Exit> {
     apply_set(&mut settings, &options.settings)?;
     let found = sources::component(&options.plugin).await?;
     let beside = found.source.as_ref().map_or_else(|| found.file.parent(), |watched| Some(watched.source.folder.as_path()));
+    if !found.file.exists() {
+        // What is wrong with a plugin comes before what is wrong with its fixtures.
+        plugin_host::start(&settings)?.load(&found.file).await?;
+    }
     let files = fixtures(&options.fixtures, beside.unwrap_or(Path::new("")))?;
     let plugin = plugin_host::with_fuel(&settings)?.load(&found.file).await?;
     let mut settings = settings_of(&plugin, &options.settings)?;

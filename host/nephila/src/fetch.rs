@@ -8,7 +8,7 @@ use crate::voice::{lines, put};
 use anyhow::{Context, Result, bail};
 use nephila_crawler::CrawlSettings;
 use nephila_model::{HopKind, Page, parse_target};
-use nephila_trial::{Fixture, Request};
+use nephila_trial::{Fixture, Request, files};
 use serde_json::json;
 use std::path::Path;
 use url::Url;
@@ -40,7 +40,7 @@ pub async fn fetch(options: &FetchOptions) -> Result<Exit> {
         put!("{}", lines(&as_text(&page)));
     }
     if let Some(file) = &options.save {
-        save(&url, &page, file)?;
+        save(&url, &page, file, options.overwrite)?;
         put!(
             "saved as {}; `nephila check PLUGIN {} --update` writes down what a plugin makes of it\n",
             file.display(),
@@ -54,13 +54,18 @@ fn check_place(file: &Path, overwrite: bool) -> Result<()> {
     if file.extension().is_none_or(|ending| ending != "json") {
         bail!("--save {}: a fixture is a file .json; the page goes beside it, under the same name", file.display());
     }
-    if file.exists() && !overwrite {
-        bail!("--save {}: it exists; give another name, or --overwrite", file.display());
+    refuse_existing(file, overwrite)
+}
+
+// A link that leads to nothing is something, too.
+fn refuse_existing(file: &Path, overwrite: bool) -> Result<()> {
+    if !overwrite && std::fs::symlink_metadata(file).is_ok() {
+        bail!("--save: {} exists; give another name, or --overwrite", file.display());
     }
     Ok(())
 }
 
-fn save(asked: &Url, page: &Page, file: &Path) -> Result<()> {
+fn save(asked: &Url, page: &Page, file: &Path, overwrite: bool) -> Result<()> {
     let ending = match page.content_type.as_ref().map(|content_type| content_type.essence.as_str()) {
         Some("text/html" | "application/xhtml+xml") => "html",
         // The fixture itself has the ending .json.
@@ -73,7 +78,8 @@ fn save(asked: &Url, page: &Page, file: &Path) -> Result<()> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     }
-    std::fs::write(&beside, &page.body).with_context(|| format!("{} cannot be written", beside.display()))?;
+    refuse_existing(&beside, overwrite)?;
+    files::write(&beside, &page.body)?;
     let kept = page.headers.iter().filter(|header| KEPT.contains(&header.name.as_str()));
     let fixture = Fixture {
         url: page.url.to_string(),

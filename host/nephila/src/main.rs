@@ -35,6 +35,7 @@ mod watching;
 
 use clap::Parser;
 use cli::{Cli, Command};
+use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -47,6 +48,8 @@ fn main() -> ExitCode {
             return exit::refuse(&anyhow::Error::new(error).context("the asynchronous runtime could not be started")).code();
         }
     };
+    // A crawl's result is its job; that of the other commands is what they print.
+    let is_printed = !matches!(cli.command, Command::Run(_));
     let exit = runtime.block_on(async {
         match cli.command {
             Command::New(options) => new::new(&options),
@@ -68,6 +71,9 @@ fn main() -> ExitCode {
     // A fetch that hangs must not hold the process.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     match exit {
+        Ok(Exit::Done) if is_printed && let Some(cause) = voice::unprinted() => {
+            exit::refuse(&anyhow::anyhow!("standard output could not be written: {cause}; write to another place")).code()
+        }
         Ok(exit) => exit.code(),
         Err(error) => exit::refuse(&error).code(),
     }

@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::one_page::{self, Reach};
 use crate::run::{apply_set, call_settings, input, settings_of};
 use crate::trial_text::{cost, shown};
-use crate::voice::{lines, put};
+use crate::voice::{lines, note, put};
 use crate::{plugin_host, sources};
 use anyhow::{Result, anyhow, bail};
 use nephila_crawler::{CrawlSettings, Sessions};
@@ -36,6 +36,11 @@ pub async fn parse(options: &ParseOptions) -> Result<Exit> {
             return Ok(Exit::TooManyFailed);
         }
     };
+    if !RequestSpec::default().accepts(page.status) {
+        let code = page.status;
+        note!("{} answered with status {code}: a crawl fails it with the code `status` and does not call the handler", page.url);
+        return Ok(Exit::TooManyFailed);
+    }
     let (status, loaded) = (page.status, page.url.clone());
     let mut request = queued(url, settings.site_by);
     request.label.clone_from(&options.label);

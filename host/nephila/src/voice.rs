@@ -4,11 +4,25 @@
 //! crawling; and what comes from web sites and plugins reaches no terminal with control characters in it.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
+
+/// Why something could not be printed, the first time.
+static UNPRINTED: OnceLock<String> = OnceLock::new();
 
 /// Prints on standard output.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        // A reader who has gone has had enough.
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = UNPRINTED.set(error.to_string());
+    }
+}
+
+/// Why not all was printed that was to be, if anything was not.
+pub fn unprinted() -> Option<&'static str> {
+    UNPRINTED.get().map(String::as_str)
 }
 
 /// Says something on standard error, in place of a progress line that stands there.

@@ -26,6 +26,7 @@ mod exporter;
 mod halt;
 mod jsonl;
 mod mark;
+mod mounts;
 mod names;
 mod pipe;
 mod place;

@@ -5,7 +5,7 @@
 //! replaced is thrown away only when the disk has what takes its place, which costs a synchronisation of the whole file system.
 
 use crate::beside::{self, Beside};
-use crate::{Existing, StorageError};
+use crate::{Existing, StorageError, mounts};
 use nephila_crawlee::is_storage;
 use std::fs::{self, File};
 use std::io;
@@ -57,6 +57,7 @@ impl Place {
             Ok(_) if !is_storage(&folder)? => return Err(StorageError::NotAStorage { path: folder }),
             Ok(_) => match existing {
                 Existing::Overwrite => {
+                    refuse_mounts(&folder)?;
                     Replaces::AStorage { parent: File::open(&parent).map_err(failed("open the folder around"))? }
                 }
                 Existing::Refuse => return Err(StorageError::Exists { path: folder }),
@@ -112,6 +113,8 @@ impl Place {
         // No other export is to find it without a lock under the name that it gets now.
         let old = beside::open(&self.folder).map_err(|cause| self.failed("open", cause))?;
         drop(old.try_lock());
+        // What was mounted there since would be emptied with the folder.
+        refuse_mounts(&self.folder)?;
         self.swap().map_err(|cause| self.failed("put in its place", cause))?;
         self.settle(parent)
     }
@@ -149,6 +152,14 @@ impl Place {
 
     fn failed(&self, action: &'static str, cause: io::Error) -> StorageError {
         StorageError::Io { path: self.folder.clone(), action, cause }
+    }
+}
+
+fn refuse_mounts(folder: &Path) -> Result<(), StorageError> {
+    match mounts::within(folder) {
+        Some(place) if place == folder => Err(StorageError::MountPoint { path: folder.to_owned() }),
+        Some(place) => Err(StorageError::MountWithin { path: folder.to_owned(), place }),
+        None => Ok(()),
     }
 }
 

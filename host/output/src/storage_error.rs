@@ -59,6 +59,14 @@ pub enum StorageError {
         /// The folder.
         path: PathBuf,
     },
+    /// Something is mounted in it, which would be emptied.
+    #[error("{} has something mounted in it, at {}, which would be emptied with it; unmount that, or use another folder", .path.display(), .place.display())]
+    MountWithin {
+        /// The folder.
+        path: PathBuf,
+        /// What is mounted.
+        place: PathBuf,
+    },
     /// There is a link that leads nowhere.
     #[error(
         "{} is a link to what is not there; make the folder that it leads to, remove it, or use another folder",

@@ -3,15 +3,12 @@
 //! Decision: everything that has a default may be left out, and a name that is not known is an error, since a misspelt expectation would
 //! be one that always holds.
 
-use crate::Expected;
+use crate::{Expected, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Bytes of a saved page at most; what a crawl takes by default.
-const PAGE_BYTES: u64 = 32 << 20;
 
 /// What the plugin is called with.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -182,8 +179,8 @@ impl Fixture {
     /// [`FixtureError`].
     pub fn read(path: &Path) -> Result<Self, FixtureError> {
         let shown = || path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|cause| FixtureError::Read { path: shown(), cause })?;
-        serde_json::from_str(&text).map_err(|cause| FixtureError::Form { path: shown(), cause: cause.to_string() })
+        serde_json::from_slice(&files::read(path)?)
+            .map_err(|cause| FixtureError::Form { path: shown(), cause: cause.to_string() })
     }
 
     /// Writes it, in the order of its fields.
@@ -194,7 +191,7 @@ impl Fixture {
         let failed = |cause| FixtureError::Write { path: path.display().to_string(), cause };
         let mut text = serde_json::to_string_pretty(self).map_err(|cause| failed(cause.into()))?;
         text.push('\n');
-        fs::write(path, text).map_err(failed)
+        files::write(path, text.as_bytes())
     }
 
     /// Which entry point it calls.
@@ -227,15 +224,4 @@ impl Fixture {
             ([first, second, ..], _) => error(format!("{} and {} may both be it", first.display(), second.display())),
         }
     }
-}
-
-/// The bytes of a page's file.
-pub(crate) fn page_bytes(path: &Path) -> Result<Vec<u8>, FixtureError> {
-    let failed = |cause| FixtureError::Read { path: path.display().to_string(), cause };
-    let size = fs::metadata(path).map_err(failed)?.len();
-    if size > PAGE_BYTES {
-        let cause = format!("it has {size} bytes, and a page has {PAGE_BYTES} at most");
-        return Err(failed(std::io::Error::other(cause)));
-    }
-    fs::read(path).map_err(failed)
 }

@@ -4,11 +4,12 @@
 //! it comes to is shown and compared, and nothing is kept. What is shown is JSON of one form ([`Seen`]), which is also what fixtures
 //! expect, so that one can become the other.
 //!
-//! Where to look: the file format, `fixture.rs`; how it becomes a call, `scene.rs`; what a plugin may read in it, `world.rs`; how what
+//! Where to look: the file format, `fixture.rs`; how files are read and written, `files.rs`; how it becomes a call, `scene.rs`; what a plugin may read in it, `world.rs`; how what
 //! came of it is written, `seen.rs`; what is expected and how it is compared, `expect.rs`.
 
 mod differences;
 mod expect;
+pub mod files;
 mod fixture;
 mod scene;
 mod seen;

@@ -1,8 +1,7 @@
 //! A call as a trial sets it up: a request, a page, what may be read; run as often as wanted, each time in a sandbox of its own.
 
-use crate::fixture::page_bytes;
 use crate::session::TrialSession;
-use crate::{Entry, Fixture, FixtureError, KeptValue, Seen, Session, World};
+use crate::{Entry, Fixture, FixtureError, KeptValue, Seen, Session, World, files};
 use bytes::Bytes;
 use nephila_fetch::answered;
 use nephila_model::{
@@ -138,7 +137,7 @@ pub fn queued(url: Url, site_by: SiteBy) -> QueuedRequest {
 }
 
 fn page(fixture: &Fixture, url: Url, request: &QueuedRequest, file: &Path) -> Result<Page, FixtureError> {
-    let body = page_bytes(file)?;
+    let body = files::read(file)?;
     let mut headers: Vec<Header> =
         fixture.headers.iter().map(|(name, value)| Header { name: name.to_ascii_lowercase(), value: value.clone() }).collect();
     if !headers.iter().any(|header| header.name == "content-type")

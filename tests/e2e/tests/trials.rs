@@ -36,6 +36,10 @@ async fn a_page_is_saved_and_what_a_plugin_makes_of_it_is_checked_without_the_si
     nephila(here, &["fetch", &url, "--save", "fixtures/book.json"])?.expect_code(0)?;
     let again = nephila(here, &["fetch", &url, "--save", "fixtures/book.json"])?.expect_code(2)?;
     assert!(again.stderr.contains("--overwrite"), "{}", again.stderr);
+    fs::write(here.join("mine.html"), "mine")?;
+    let in_the_way = nephila(here, &["fetch", &url, "--save", "mine.json"])?.expect_code(2)?;
+    assert!(in_the_way.stderr.contains("mine.html exists"), "{}", in_the_way.stderr);
+    assert_eq!((fs::read_to_string(here.join("mine.html"))?.as_str(), here.join("mine.json").exists()), ("mine", false));
     site.stop().await;
 
     // Without a label the page is taken for a listing; with it, it is a book.
@@ -96,6 +100,7 @@ async fn what_is_wrong_with_a_fixture_is_said_with_its_name() -> Result<()> {
         ("{\"url\": \"a\"}", "not a URL"),
         ("{\"url\": \"http://a/\"}", "has no page"),
         ("{\"url\": \"http://a/\", \"page\": \"nothing.html\"}", "nothing.html cannot be read"),
+        ("{\"url\": \"http://a/\", \"page\": \"/dev/zero\"}", "it is not a file"),
         ("{\"url\": \"http://a/\", \"call\": \"finish\"}", "no entry point for `finish`"),
         ("{\"url\": \"http://a/\", \"call\": \"failure\"}", "needs a \"failure\""),
     ] {
@@ -136,6 +141,8 @@ async fn a_plugin_that_fails_is_shown_as_it_fails() -> Result<()> {
     let gone = format!("{}nothing.html", site.url());
     let shown = nephila(here, &["fetch", &gone])?.expect_code(0)?;
     assert!(shown.stdout.starts_with("404 "), "{}", shown.stdout);
+    let parsed = nephila(here, &["parse", &gone, "--plugin", &hostile])?.expect_code(1)?;
+    assert!(parsed.stderr.contains("status 404"), "{}", parsed.stderr);
     let none = nephila(here, &["fetch", "http://127.0.0.1:1/"])?.expect_code(1)?;
     assert!(none.stderr.contains("127.0.0.1"), "{}", none.stderr);
     Ok(())
