@@ -7,19 +7,21 @@
 //! for another session to ask, a few times, which is no retry.
 
 use crate::attempt::Attempt;
+use crate::call_cost::count_call;
 use crate::failure_log::GivenUp;
 use crate::handling::Handling;
+use crate::hardship::{Starved, postponed};
 use crate::landing::{CameTo, Landing};
 use crate::line::Line;
 use crate::pipelines;
-use crate::retry::{Chance, next_attempt, next_rotation};
+use crate::retry::{Chance, next_attempt, next_room, next_rotation};
 use crate::session_desk::{Seen, asked};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
     AnsweredPage, AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec,
-    SessionDelta, SkipReason, StatsDelta, Step, Subject, Timestamp, Unusable, UseMark, Verdict,
+    SessionDelta, SkipReason, StatsDelta, Subject, Timestamp, Unusable, UseMark, Verdict,
 };
-use nephila_plugin::{Call, CallFailure, CallMetrics, CallReport, ParsedPage, SessionView};
+use nephila_plugin::{Call, CallFailure, CallReport, ParsedPage, SessionView};
 use nephila_session::TOO_MANY_REQUESTS;
 use nephila_session::UseAsk;
 use nephila_store::StoreError;
@@ -124,11 +126,16 @@ struct Decision {
     effects: Effects,
     stats: StatsDelta,
     ask: UseAsk,
+    starved: Option<Starved>,
 }
 
 impl Decision {
+    fn of(verdict: Verdict, effects: Effects, stats: StatsDelta, ask: UseAsk) -> Self {
+        Self { verdict, effects, stats, ask, starved: None }
+    }
+
     fn bare(verdict: Verdict) -> Self {
-        Self { verdict, effects: Effects::default(), stats: StatsDelta::default(), ask: UseAsk::default() }
+        Self::of(verdict, Effects::default(), StatsDelta::default(), UseAsk::default())
     }
 
     // How the attempt's session did, unless the plugin says so.
@@ -145,7 +152,10 @@ impl Decision {
     fn comes_to(&self, visit: &Visit) -> CameTo {
         let request = &visit.claim.request;
         match &self.verdict {
-            Verdict::Moved { not_before: Some(at), .. } => CameTo::Retry(*at),
+            Verdict::Moved { not_before: Some(at), .. } => match &self.starved {
+                Some(starved) => CameTo::Starved { not_before: *at, starved: starved.clone() },
+                None => CameTo::Retry(*at),
+            },
             Verdict::Handled { .. } => CameTo::Handled,
             Verdict::Failed { reason, .. } => {
                 let (url, reason, attempts) = (request.url.clone(), reason.clone(), request.retry_count + 1);
@@ -272,14 +282,17 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
                 final_url: page.page().url.clone(),
                 status: page.page().status,
             };
-            return Decision { verdict, effects, stats, ask };
+            line.hardship.is_over();
+            return Decision::of(verdict, effects, stats, ask);
         }
+        Err(CallFailure::Machine { message }) => return wait_for_memory(line, visit, message, stats),
         Err(failure) => failure,
     };
+    line.hardship.is_over();
     if let CallFailure::Skip(info) = &failure {
         let verdict =
             Verdict::Skipped { reason: SkipReason::Handler(info.code.clone()), final_url: Some(page.page().url.clone()) };
-        return Decision { verdict, effects, stats, ask };
+        return Decision::of(verdict, effects, stats, ask);
     }
     let reason = FailureReason {
         code: FailureCode(Cow::Owned(failure.code().to_owned())),
@@ -288,7 +301,7 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     };
     let chance = if failure.may_be_retried() { Chance::Transient } else { Chance::Permanent };
     match next_attempt(&visit.claim.request, chance, &line.settings, Timestamp::now()) {
-        Some(not_before) => Decision { verdict: Verdict::Retry { not_before, reason }, effects, stats, ask },
+        Some(not_before) => Decision::of(Verdict::Retry { not_before, reason }, effects, stats, ask),
         None => {
             let final_url = Some(page.page().url.clone());
             let mut decision = give_up(line, visit, reason, Some(Arc::clone(page)), final_url, ask).await;
@@ -300,6 +313,15 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
             decision
         }
     }
+}
+
+fn wait_for_memory(line: &Line, visit: &Visit, cause: String, stats: StatsDelta) -> Decision {
+    let request = &visit.claim.request;
+    let starved = line.hardship.note(cause);
+    tracing::warn!(url = %request.url, times = starved.times, cause = starved.cause, "a page waits for memory; that is none of its retries");
+    let not_before = next_room(request, starved.times, &line.settings, Timestamp::now());
+    let verdict = postponed(request, &visit.site_key, not_before);
+    Decision { starved: Some(starved), stats, ..Decision::bare(verdict) }
 }
 
 // The request fails for good: the plugin hears of it, and what it asks for commits with the failure. `ask` is what its handler
@@ -326,7 +348,7 @@ async fn give_up(
         tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
         stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);
     }
-    Decision { verdict, effects: report.effects, stats, ask: ask.then(asked(report.session)) }
+    Decision::of(verdict, report.effects, stats, ask.then(asked(report.session)))
 }
 
 // `before` is what an earlier call of the attempt asked for its session.
@@ -343,20 +365,6 @@ fn call(line: &Line, visit: &Visit, page: Option<Arc<ParsedPage>>, before: UseAs
     };
     let session = visit.session.as_ref().map(|session| Arc::new(Seen::new(session.sight(), before)) as Arc<dyn SessionView>);
     Call { session, ..line.call(Some(request), page) }
-}
-
-/// Counts what a call cost.
-pub fn count_call(line: &Line, stats: &mut StatsDelta, report: &CallReport) {
-    count_cost(line, stats, &report.metrics);
-}
-
-/// The same, of a call without a report.
-pub fn count_cost(line: &Line, stats: &mut StatsDelta, metrics: &CallMetrics) {
-    let CallMetrics { cpu, host, parse, .. } = *metrics;
-    line.profile.add(Step::Parse, parse);
-    line.profile.add(Step::HostCalls, host);
-    line.profile.add(Step::Sandbox, cpu.saturating_sub(host).saturating_sub(parse));
-    stats.add(Counter::PluginMicros, i64::try_from(cpu.as_micros()).unwrap_or(i64::MAX));
 }
 
 fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<SessionDelta>) -> Outcome {

@@ -3,7 +3,7 @@
 //! Decision: it is committed like a page, under the crawl's pseudo-shard, together with the mark that it was called. If it fails,
 //! the mark is not set: the crawl ends as failed, and the same command calls it again.
 
-use crate::conclude::count_call;
+use crate::call_cost::count_call;
 use crate::handling::Handling;
 use crate::line::Line;
 use crate::pipelines;

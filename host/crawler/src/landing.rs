@@ -1,6 +1,7 @@
 //! What became of a request that is no longer in flight.
 
 use crate::failure_log::GivenUp;
+use crate::hardship::Starved;
 use nephila_model::{Applied, Timestamp};
 use nephila_store::StoreError;
 use std::sync::Arc;
@@ -18,6 +19,13 @@ pub enum CameTo {
     Moved,
     /// It is tried again.
     Retry(Timestamp),
+    /// The machine had no memory for its sandbox; it is tried again.
+    Starved {
+        /// When.
+        not_before: Timestamp,
+        /// How bad it is.
+        starved: Starved,
+    },
 }
 
 /// What became of a request that is no longer in flight.

@@ -6,6 +6,7 @@ use crate::committer::Commits;
 use crate::companion::Companion;
 use crate::failed_kinds::FailedKinds;
 use crate::failure_log::FailureLog;
+use crate::hardship::Hardship;
 use crate::session_desk::SessionDesk;
 use crate::settings::CrawlSettings;
 use crate::throttling::Throttling;
@@ -56,6 +57,8 @@ pub struct Line {
     pub state: RwLock<()>,
     /// Calls of the plugin at once at most.
     pub handlers: Semaphore,
+    /// Knows whether the machine has memory for them.
+    pub hardship: Hardship,
 }
 
 impl Line {

@@ -4,8 +4,8 @@
 //! and what these did belongs to the call: it is committed with it or not at all, what they saw of the state is verified with what it
 //! saw, and if one fails, or rejects an item, the call has failed. Items that are left out are counted with the same commit.
 
+use crate::call_cost::count_cost;
 use crate::companion::Companion;
-use crate::conclude::count_cost;
 use crate::line::Line;
 use nephila_model::{Counter, Effects, StatsDelta};
 use nephila_plugin::{Call, CallReport, PipelineReport};

@@ -48,6 +48,8 @@ pub enum FinishReason {
     AbortOnError(String),
     /// The queue is empty, but events wait that a listener could not hear because the host was at fault.
     EventsUnheard,
+    /// The machine had no memory for sandboxes, again and again; with what was said of it.
+    NoMemory(String),
     /// The finish entry point failed, with what it said.
     FinishFailed(String),
     /// Another process has taken the crawl over.
@@ -72,6 +74,7 @@ impl FinishReason {
             Self::SignalForced => "signal-forced",
             Self::AbortOnError(_) => "abort-on-error",
             Self::EventsUnheard => "events-unheard",
+            Self::NoMemory(_) => "no-memory",
             Self::FinishFailed(_) => "finish-failed",
             Self::TakenOver => "taken-over",
             Self::StoreFailed(_) => "store-failed",
@@ -89,6 +92,7 @@ impl FinishReason {
             Self::Signal
             | Self::SignalForced
             | Self::EventsUnheard
+            | Self::NoMemory(_)
             | Self::TakenOver
             | Self::StoreFailed(_)
             | Self::OutputFailed(_) => CrawlStatus::Paused,
@@ -111,6 +115,7 @@ impl fmt::Display for FinishReason {
             Self::EventsUnheard => f.write_str(
                 "the queue is empty, but events wait that could not be heard, because the host was at fault, as the log says",
             ),
+            Self::NoMemory(cause) => write!(f, "no page could be handled any more: {cause}"),
             Self::FinishFailed(cause) => write!(f, "the finish entry point failed: {cause}"),
             Self::TakenOver => f.write_str("another process has taken this crawl over"),
             Self::StoreFailed(cause) | Self::OutputFailed(cause) => f.write_str(cause),

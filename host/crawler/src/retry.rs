@@ -42,6 +42,11 @@ pub fn next_rotation(request: &QueuedRequest, settings: &CrawlSettings, now: Tim
     now.plus(back_off(request.id, request.spec.session_rotations, settings))
 }
 
+/// When a request that the machine had no memory for may start, after so many calls in a row that it had none for.
+pub fn next_room(request: &QueuedRequest, times: u32, settings: &CrawlSettings, now: Timestamp) -> Timestamp {
+    now.plus(back_off(request.id, times / 10, settings))
+}
+
 // Between one and one and a half times the exponential delay, and never beyond the greatest one.
 fn back_off(id: RequestId, retries: u32, settings: &CrawlSettings) -> Duration {
     let doubled = settings.retry_delay.checked_mul(1 << retries.min(30)).unwrap_or(settings.max_retry_delay);

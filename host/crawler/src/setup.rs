@@ -8,6 +8,7 @@ use crate::companion::Companion;
 use crate::control::{Progress, StopOrder};
 use crate::failed_kinds::FailedKinds;
 use crate::failure_log::FailureLog;
+use crate::hardship::Hardship;
 use crate::line::Line;
 use crate::named_storages::NamedStorages;
 use crate::reads::StoreReads;
@@ -121,6 +122,7 @@ impl CrawlSetup {
             profile: Arc::clone(&self.profile),
             state: RwLock::new(()),
             handlers: Semaphore::new(self.settings.concurrency),
+            hardship: Hardship::default(),
             settings: Arc::clone(&self.settings),
         }
     }

@@ -82,6 +82,12 @@ pub enum CallFailure {
         /// What happened.
         message: String,
     },
+    /// It was nobody's fault but the machine's: it gave the sandbox no memory. Any other call would have failed just then.
+    #[error("the host failed: {message}")]
+    Machine {
+        /// What happened, and the way out.
+        message: String,
+    },
 }
 
 impl CallFailure {
@@ -92,7 +98,7 @@ impl CallFailure {
             Self::Retry(info) | Self::Skip(info) | Self::Fatal(info) => &info.code,
             Self::Trap { .. } => "trap",
             Self::Limit { which, .. } => which.code(),
-            Self::Host { .. } => "host",
+            Self::Host { .. } | Self::Machine { .. } => "host",
         }
     }
 
@@ -104,7 +110,8 @@ impl CallFailure {
         | Self::Fatal(ErrorInfo { message, .. })
         | Self::Trap { message, .. }
         | Self::Limit { message, .. }
-        | Self::Host { message }) = &mut self;
+        | Self::Host { message }
+        | Self::Machine { message }) = &mut self;
         *message = format!("in the pipeline of {plugin}: {message}");
         self
     }
@@ -113,7 +120,13 @@ impl CallFailure {
     /// host failed. Everything else fails at once.
     #[must_use]
     pub const fn may_be_retried(&self) -> bool {
-        matches!(self, Self::Retry(_) | Self::Host { .. } | Self::Limit { which: LimitKind::Cpu | LimitKind::Wall, .. })
+        matches!(
+            self,
+            Self::Retry(_)
+                | Self::Host { .. }
+                | Self::Machine { .. }
+                | Self::Limit { which: LimitKind::Cpu | LimitKind::Wall, .. }
+        )
     }
 }
 
@@ -175,7 +188,7 @@ impl CallFailure {
             );
         }
         if circumstances.machine_refused || machine_has_no_memory(error) {
-            return Self::Host {
+            return Self::Machine {
                 message: "the machine gave a sandbox no memory; allow the process more memory and address space (`ulimit -v`), \
                           or handle fewer pages at a time"
                     .to_owned(),

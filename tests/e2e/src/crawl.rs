@@ -16,6 +16,8 @@ pub struct Crawl {
     arguments: Vec<std::ffi::OsString>,
     folder: std::path::PathBuf,
     environment: Vec<(String, String)>,
+    /// Bytes of address space at most.
+    address_space: Option<u64>,
 }
 
 /// What a finished process left.
@@ -37,6 +39,7 @@ impl Crawl {
             arguments: arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect(),
             folder: folder.to_owned(),
             environment: Vec::new(),
+            address_space: None,
         }
     }
 
@@ -54,8 +57,23 @@ impl Crawl {
         self
     }
 
+    /// With so many bytes of address space at most, as `ulimit -v` gives it.
+    #[must_use]
+    pub fn within_address_space(mut self, bytes: u64) -> Self {
+        self.address_space = Some(bytes);
+        self
+    }
+
     fn command(&self) -> Result<Command> {
-        let mut command = Command::new(binary("nephila")?);
+        let program = binary("nephila")?;
+        let mut command = match self.address_space {
+            None => Command::new(program),
+            Some(bytes) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("ulimit -v {} && exec \"$@\"", bytes / 1_024), "sh"]).arg(program);
+                shell
+            }
+        };
         command.args(&self.arguments).current_dir(&self.folder).envs(self.environment.iter().cloned());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)

@@ -171,3 +171,27 @@ async fn what_two_handlers_see_of_each_other_is_what_some_order_of_them_gives() 
     assert_eq!((keys.len(), pairs.len()), (MANY / 2, MANY / 2), "one key of each pair: {keys:?}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_page_is_lost_for_want_of_memory() -> Result<()> {
+    let site = Site::start(SiteConfig::mesh(20, 3, 500)).await?;
+    let folder = tempfile::tempdir()?;
+    // How much a sandbox needs is the machine's business: somewhere here there is room for none, for one and for some.
+    for gib in 4..=9 {
+        let job = format!("job-{gib}");
+        let without_retries = ["--set", "retry-delay=0.01", "--set", "max-retries=0"];
+        let crawl = Crawl::new(folder.path(), ["run", "--delay", "0", "--json", "--job", &job])
+            .with([test_plugin("bench")?.as_os_str(), site.url().as_ref()])
+            .with(without_retries);
+        let poor = tokio::task::block_in_place(|| crawl.clone().within_address_space(gib << 30).run())?;
+        match poor.code {
+            // Not even the plugin could be started, so that nothing has begun.
+            Some(2) => {}
+            Some(3) => assert_eq!(poor.json()?["finishReason"], "no-memory", "{}", poor.stderr),
+            _ => assert_eq!(poor.expect_code(0)?.json()?["requestsFailed"], 0),
+        }
+        let rich = tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?.json()?;
+        assert_eq!((&rich["requestsFinished"], &rich["requestsFailed"]), (&20.into(), &0.into()), "{gib} GiB: {rich}");
+    }
+    Ok(())
+}

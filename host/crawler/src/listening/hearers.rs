@@ -6,8 +6,8 @@
 //! hear it once more where what one of them saw has changed. One that cannot be asked what it wants, because the host is at
 //! fault, hears what it heard before, and is asked again.
 
+use crate::call_cost::count_call;
 use crate::companion::Companion;
-use crate::conclude::count_call;
 use crate::line::Line;
 use crate::pipelines;
 use nephila_model::{Effects, StatsDelta};
@@ -124,7 +124,11 @@ impl Hearers {
             if let Err(failure) = ended {
                 let plugin = hearer.name.as_str();
                 tracing::warn!(plugin, event = event.name, code = failure.code(), error = %failure, "the listener failed");
-                let faulty = if matches!(failure, CallFailure::Host { .. }) { Faulty::Host } else { Faulty::Plugin };
+                let faulty = if matches!(failure, CallFailure::Host { .. } | CallFailure::Machine { .. }) {
+                    Faulty::Host
+                } else {
+                    Faulty::Plugin
+                };
                 called.faulty = called.faulty.max(faulty);
             }
             match hears {
@@ -142,7 +146,7 @@ impl Hearer {
         let plugin = self.name.as_str();
         match self.listener.subscriptions().await {
             Ok(hears) => (self.hears, self.asked) = (hears, Asked::Yes),
-            Err(failure @ CallFailure::Host { .. }) => {
+            Err(failure @ (CallFailure::Host { .. } | CallFailure::Machine { .. })) => {
                 if self.asked == Asked::Yes {
                     tracing::warn!(plugin, error = %failure, "the listener could not be asked what it wants; it is asked again");
                 }

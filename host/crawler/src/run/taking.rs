@@ -1,6 +1,7 @@
 //! What the run loop takes in: where visits have landed, and what the listener brings.
 
 use super::{Flight, Run};
+use crate::hardship;
 use crate::landing::{CameTo, Landing};
 use crate::listening::News;
 use crate::report::FinishReason;
@@ -19,6 +20,12 @@ impl Run {
                     }
                     CameTo::Failed(failed) => self.take_failure(&failed),
                     CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
+                    CameTo::Starved { not_before, starved } => {
+                        self.frontier.note_retry(flight.site, not_before);
+                        if starved.times >= hardship::MOST {
+                            self.end(FinishReason::NoMemory(starved.cause));
+                        }
+                    }
                     CameTo::SetAside | CameTo::Moved => {}
                 }
                 self.take_applied(*applied);

@@ -5,7 +5,7 @@
 
 use super::held::{Freed, Held};
 use super::{NoSession, SessionDesk, not_made};
-use crate::conclude::count_cost;
+use crate::call_cost::count_cost;
 use crate::handling::Handling;
 use crate::line::Line;
 use crate::retry::Chance;
