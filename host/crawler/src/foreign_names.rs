@@ -1,7 +1,7 @@
 //! What settings are called in Crawlee and in Scrapy, for who has those names in mind.
 //!
-//! Decision: they are hints, and no names of ours: a setting has one name. Crawlee's are looked for in both of its spellings, and
-//! whatever the letters' case and the signs between words.
+//! Decision: they are hints, and no names of ours: a setting has one name. What is no setting here is said with what to take
+//! instead. Crawlee's are looked for in both of its spellings, and whatever the letters' case and the signs between words.
 
 use std::fmt;
 
@@ -14,11 +14,22 @@ pub enum Whose {
     Scrapy,
 }
 
-/// The setting that a name means elsewhere.
+/// What there is here for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ours {
+    /// A setting, by its name.
+    Setting(&'static str),
+    /// Something else; the end of a sentence that says what it is.
+    Instead(&'static str),
+    /// Nothing so far, and what to do meanwhile.
+    NotYet(&'static str),
+}
+
+/// What a name means elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForeignName {
-    /// What it is called here.
-    pub ours: &'static str,
+    /// What there is here.
+    pub ours: Ours,
     /// What it is called there.
     pub theirs: &'static str,
     /// Where.
@@ -36,12 +47,21 @@ impl fmt::Display for ForeignName {
 }
 
 const fn crawlee(theirs: &'static str, ours: &'static str) -> ForeignName {
-    ForeignName { ours, theirs, whose: Whose::Crawlee }
+    ForeignName { ours: Ours::Setting(ours), theirs, whose: Whose::Crawlee }
 }
 
 const fn scrapy(theirs: &'static str, ours: &'static str) -> ForeignName {
-    ForeignName { ours, theirs, whose: Whose::Scrapy }
+    ForeignName { ours: Ours::Setting(ours), theirs, whose: Whose::Scrapy }
 }
+
+const fn no_setting(whose: Whose, theirs: &'static str, ours: Ours) -> ForeignName {
+    ForeignName { ours, theirs, whose }
+}
+
+const STATUSES: Ours = Ours::Instead(
+    "for each request here: the accepted statuses of a request are those that reach the handler (200 to 299 without any)",
+);
+const ROBOTS: Ours = Ours::NotYet("robots.txt is not read, so let a plugin enqueue only what may be fetched");
 
 const NAMES: &[ForeignName] = &[
     crawlee("maxConcurrency", "concurrency"),
@@ -88,6 +108,40 @@ const NAMES: &[ForeignName] = &[
     scrapy("CLOSESPIDER_TIMEOUT", "max-time"),
     scrapy("CLOSESPIDER_ERRORCOUNT", "abort-on-error"),
     scrapy("COOKIES_ENABLED", "session-pool"),
+    no_setting(Whose::Crawlee, "purgeOnStart", Ours::Instead("how every run without `--job` begins: anew")),
+    no_setting(
+        Whose::Crawlee,
+        "persistCookiesPerSession",
+        Ours::Instead("what every session does: `session-pool=yes` gives each its own cookies, and keeps them"),
+    ),
+    no_setting(Whose::Crawlee, "additionalHttpErrorStatusCodes", STATUSES),
+    no_setting(Whose::Crawlee, "ignoreHttpErrorStatusCodes", STATUSES),
+    no_setting(Whose::Crawlee, "respectRobotsTxtFile", ROBOTS),
+    no_setting(Whose::Crawlee, "proxyConfiguration", Ours::NotYet("every page is fetched from this machine's own address")),
+    no_setting(Whose::Crawlee, "headless", Ours::NotYet("there is no browser, and pages are what the server sends")),
+    no_setting(Whose::Scrapy, "JOBDIR", Ours::Instead("the option `--job DIR`")),
+    no_setting(Whose::Scrapy, "FEEDS", Ours::Instead("the option `-o FILE.jsonl`, which may be repeated")),
+    no_setting(Whose::Scrapy, "ITEM_PIPELINES", Ours::Instead("the option `--pipeline PLUGIN`, which may be repeated")),
+    no_setting(Whose::Scrapy, "LOG_LEVEL", Ours::Instead("the variable NEPHILA_LOG: `NEPHILA_LOG=debug nephila run …`")),
+    no_setting(
+        Whose::Scrapy,
+        "RETRY_HTTP_CODES",
+        Ours::Instead(
+            "fixed here: 408, 425, 429 and 5xx are tried again, unless they are among the accepted statuses of a request",
+        ),
+    ),
+    no_setting(
+        Whose::Scrapy,
+        "CONCURRENT_REQUESTS_PER_DOMAIN",
+        Ours::Instead("no limit of its own here: `delay` spares each site, `concurrency` is for all sites together"),
+    ),
+    no_setting(Whose::Scrapy, "ROBOTSTXT_OBEY", ROBOTS),
+    no_setting(Whose::Scrapy, "AUTOTHROTTLE_ENABLED", Ours::NotYet("`delay` is the pause between requests to one site")),
+    no_setting(
+        Whose::Scrapy,
+        "HTTPCACHE_ENABLED",
+        Ours::NotYet("`nephila fetch URL --save FILE.json` keeps a page, and `nephila check` runs a plugin on it"),
+    ),
 ];
 
 /// What a name means elsewhere, if it means anything.
@@ -108,16 +162,21 @@ mod tests {
     #[test]
     fn every_name_leads_to_a_setting_that_there_is_and_is_no_other_settings_name() {
         for one in NAMES {
-            assert!(all().any(|setting| setting.name == one.ours), "{one}");
             let clash = all().find(|setting| folded(setting.name) == folded(one.theirs));
-            assert!(clash.is_none_or(|setting| setting.name == one.ours), "{one}");
+            match one.ours {
+                Ours::Setting(ours) => {
+                    assert!(all().any(|setting| setting.name == ours), "{one}");
+                    assert!(clash.is_none_or(|setting| setting.name == ours), "{one}");
+                }
+                Ours::Instead(_) | Ours::NotYet(_) => assert!(clash.is_none(), "{one}"),
+            }
         }
     }
 
     #[test]
     fn a_name_is_found_in_every_spelling() {
         for spelling in ["maxRequestsPerCrawl", "max_requests_per_crawl", "max-requests-per-crawl", "MAX_REQUESTS_PER_CRAWL"] {
-            assert_eq!(look_up(spelling).map(|one| one.ours), Some("max-requests"), "{spelling}");
+            assert_eq!(look_up(spelling).map(|one| one.ours), Some(Ours::Setting("max-requests")), "{spelling}");
         }
         assert_eq!(look_up("max"), None);
     }

@@ -54,7 +54,7 @@ mod walk;
 pub use autoscaled_pool::Load;
 pub use companion::Companion;
 pub use control::{Progress, Signal, StopLevel, StopOrder, Stopper, out_of_patience};
-pub use foreign_names::{ForeignName, Whose};
+pub use foreign_names::{ForeignName, Ours, Whose};
 pub use named_storages::NamedStorages;
 pub use persistence::{ERRORS as SHOWN_ERRORS, ShownErrors, shown_statistics};
 pub use profile_log::{ProfileLog, note_late_steps};

@@ -3,7 +3,7 @@
 //! Decision: one list ([`all`]) is the only place that knows a setting's name; `--set`, the options of the command line, a plugin's
 //! manifest and docs/settings.md all go through it. Later layers win: built-in, plugin's manifest, command line.
 
-use crate::foreign_names::{ForeignName, look_up};
+use crate::foreign_names::{ForeignName, Ours, look_up};
 use crate::setting_table::all;
 use crate::settings::CrawlSettings;
 use std::fmt;
@@ -17,8 +17,8 @@ pub const MANIFEST_MEMORY: u64 = 512 << 20;
 pub enum SettingError {
     /// No such name.
     #[error(
-        "there is no setting `{name}`{}; docs/settings.md lists them all",
-        .near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+        "there is no setting `{name}`{}docs/settings.md lists them all",
+        .near.map_or_else(|| "; ".to_owned(), |near| format!(": {near} "))
     )]
     Unknown {
         /// What was given.
@@ -48,20 +48,24 @@ pub enum SettingError {
     },
 }
 
-/// A setting that is meant, perhaps.
+/// What is meant, perhaps; shown as a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Near {
-    /// One whose name is much like it.
+    /// A setting whose name is much like it.
     Name(&'static str),
-    /// One that is called so elsewhere.
+    /// What is called so elsewhere.
     Foreign(ForeignName),
 }
 
 impl fmt::Display for Near {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name(name) => write!(f, "`{name}`"),
-            Self::Foreign(foreign) => write!(f, "`{}` ({foreign})", foreign.ours),
+            Self::Name(name) => write!(f, "did you mean `{name}`?"),
+            Self::Foreign(foreign) => match foreign.ours {
+                Ours::Setting(name) => write!(f, "did you mean `{name}` ({foreign})?"),
+                Ours::Instead(words) => write!(f, "{foreign} is {words};"),
+                Ours::NotYet(words) => write!(f, "{foreign} is not here yet; {words};"),
+            },
         }
     }
 }
@@ -181,13 +185,26 @@ mod tests {
             ("max_requests_per_crawl", "did you mean `max-requests` (Crawlee's maxRequestsPerCrawl)?"),
             ("CONCURRENT_REQUESTS", "did you mean `concurrency` (Scrapy's CONCURRENT_REQUESTS)?"),
             ("DOWNLOAD_DELAY", "did you mean `delay` (Scrapy's DOWNLOAD_DELAY)?"),
-            ("keep_alive", "did you mean `keep-alive`?"),
+            ("keep_alive", "did you mean `keep-alive`? docs/settings.md lists"),
+            ("JOBDIR", ": Scrapy's JOBDIR is the option `--job DIR`; docs/settings.md lists"),
+            ("FEEDS", "the option `-o FILE.jsonl`"),
+            ("ITEM_PIPELINES", "`--pipeline PLUGIN`"),
+            ("LOG_LEVEL", "NEPHILA_LOG=debug"),
+            ("purge_on_start", "Crawlee's purgeOnStart is how every run without `--job` begins"),
+            ("proxyConfiguration", "Crawlee's proxyConfiguration is not here yet;"),
+            ("respect_robots_txt_file", "is not here yet;"),
+            ("ignore_http_error_status_codes", "accepted statuses of a request"),
         ] {
             let error = settings.set(name, "3").expect_err(name).to_string();
             assert!(error.contains(words), "{error}");
         }
         let error = settings.set("something-else-entirely", "3").expect_err("no such setting").to_string();
-        assert!(!error.contains("did you mean"), "{error}");
+        assert_eq!(error, "there is no setting `something-else-entirely`; docs/settings.md lists them all");
+        for name in ["max-items", "max-requests"] {
+            let error = settings.set(name, "0").expect_err("nothing would be crawled").to_string();
+            assert!(error.contains("leave it out for no limit") && error.contains("from 1, or none"), "{error}");
+            settings.set(name, "none").expect("no limit");
+        }
         let error = settings.set("status-interval", "50ms").expect_err("too often").to_string();
         assert!(error.contains("0.1 seconds or more"), "{error}");
         settings.set("status-interval", "250ms").expect("quicker than a second");

@@ -31,6 +31,13 @@ fn positive(value: &str) -> Result<usize, String> {
     }
 }
 
+fn limit(value: &str) -> Result<Option<u64>, String> {
+    match unless_none(value, number)? {
+        Some(0) => Err("would end the crawl before its first page; leave it out for no limit".to_owned()),
+        limit => Ok(limit),
+    }
+}
+
 fn some_time(value: &str) -> Result<Duration, String> {
     match duration(value)? {
         Duration::ZERO => Err("leaves no time".to_owned()),
@@ -54,6 +61,7 @@ const POSITIVE: &str = "a whole number from 1 to 65,536";
 const TIME: &str = "seconds, or a number with ms, s, m, h or d";
 const SIZE: &str = "bytes, or a number with KB, MB or GB (powers of 1,024)";
 const COUNT: &str = "a whole number, or none";
+const COUNT_FROM_ONE: &str = "a whole number from 1, or none";
 
 macro_rules! setting {
     ($name:literal, $takes:expr, $about:literal, |$s:ident, $v:ident| $set:expr, |$r:ident| $show:expr) => {

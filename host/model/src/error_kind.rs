@@ -114,9 +114,10 @@ impl Shape {
             };
             rest = &rest[taken..];
         }
+        // What stands between the lines of what a plugin says goes, too.
         let text = shape.text.trim_end_matches([' ', '(']);
         let text = text.strip_suffix(" at").or_else(|| text.strip_suffix("(at")).unwrap_or(text);
-        Self { text: cut(text.trim_end_matches([' ', '('])).to_owned(), position: shape.position }
+        Self { text: cut(text.trim_end_matches([' ', '(', '|'])).to_owned(), position: shape.position }
     }
 
     fn put(&mut self, placeholder: &str, length: usize) -> usize {

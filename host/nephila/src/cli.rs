@@ -61,7 +61,7 @@ pub struct NewOptions {
     pub name: String,
 
     /// The language: rust, js, ts, python or c
-    #[arg(long, value_name = "LANGUAGE", value_parser = ["rust", "js", "ts", "python", "c"])]
+    #[arg(long, value_name = "rust|js|ts|python|c", value_parser = ["rust", "js", "ts", "python", "c"])]
     pub lang: String,
 }
 

@@ -81,7 +81,8 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     let store = place.open(&settings)?;
     let spec = spec(crawler_id, &plugin, &settings, &place);
     // On a refusal the store is dropped, not closed: closing would fold the log of a job that was killed, and nothing may change.
-    let (opened, outputs) = open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await?;
+    let opened = open(Arc::clone(&store), &spec, outputs, &place, stop.clone()).await;
+    let (opened, outputs) = opened.map_err(|error| runs::named(error, &options, &place))?;
     announce(&options, &opened, &place);
     sessions::say_if_unused(&settings, &plugin);
     let lease = opened.leases.of(Shard::CRAWL);
@@ -353,19 +354,16 @@ fn show(options: &RunOptions, report: &CrawlReport) {
 }
 
 fn conclude(options: &RunOptions, report: &CrawlReport, ratio: f64, exported: Result<u64>, place: &Place) -> Exit {
-    let resume = match (place, &options.job, &options.store) {
-        (Place::Memory, ..) => "its state was in memory and is gone".to_owned(),
-        (_, None, None) => "to go on, run the same command with --resume".to_owned(),
-        _ => "to go on, run the same command again".to_owned(),
-    };
+    let resume = runs::way_on(options, place);
+    let by = runs::found_by(options, place, report);
     if let Err(error) = exported {
-        note!("{error:#}");
+        note!("{error:#}{by}");
         return Exit::Stopped;
     }
     if report.is_resumable() {
         match report.reason {
             // These say the way out themselves.
-            FinishReason::StoreFailed(_) | FinishReason::OutputFailed(_) => note!("{}", report.reason),
+            FinishReason::StoreFailed(_) | FinishReason::OutputFailed(_) => note!("{}{by}", report.reason),
             _ => note!("{}; {resume}", report.reason),
         }
         return Exit::Stopped;

@@ -3,8 +3,11 @@
 //! Decision: a name that sorts by time, so that "the last" needs no index. Of each plugin the last five that are done are kept, and the last
 //! five that were interrupted, so that no number of quick tries costs anybody a long crawl. A folder that is in use is never removed.
 
-use anyhow::{Context, Result, bail};
-use nephila_crawler::CrawlStatus;
+use crate::cli::RunOptions;
+use crate::exit::Interrupted;
+use crate::stores::Place;
+use anyhow::{Context, Error, Result, bail};
+use nephila_crawler::{CrawlReport, CrawlStatus};
 use nephila_model::Timestamp;
 use nephila_store::{JobDir, JobStatus, read_status};
 use std::path::{Path, PathBuf};
@@ -58,6 +61,40 @@ pub fn last_unfinished(plugin: &str) -> Result<PathBuf> {
         Some(folder) => Ok(folder),
         None => bail!("no unfinished crawl of `{plugin}` is kept under {FOLDER}; leave --resume out to start one"),
     }
+}
+
+/// How a crawl that was interrupted goes on, as the end of a sentence.
+pub fn way_on(options: &RunOptions, place: &Place) -> &'static str {
+    match place {
+        Place::Memory => "its state was in memory and is gone",
+        Place::Folder(..) if is_run(options) => "to go on, run the same command with --resume",
+        Place::Folder(..) => "to go on, run the same command again",
+    }
+}
+
+/// What is to be added to "run the same command again", so that it finds this crawl. `--resume` passes over finished ones.
+pub fn found_by(options: &RunOptions, place: &Place, report: &CrawlReport) -> String {
+    match place {
+        Place::Memory => " (it begins anew, since its state was in memory)".to_owned(),
+        Place::Folder(..) if !is_run(options) || options.resume && report.is_resumable() => String::new(),
+        Place::Folder(..) if report.is_resumable() => " (since it has no --job, with --resume)".to_owned(),
+        Place::Folder(folder, _) => format!(" (with --job {}, where this crawl is kept)", folder.display()),
+    }
+}
+
+/// An error of a crawl that `--resume` chose says which one that was.
+pub fn named(error: Error, options: &RunOptions, place: &Place) -> Error {
+    match place.folder() {
+        Some(folder) if options.resume && !error.is::<Interrupted>() => error.context(format!(
+            "--resume took {}, the newest unfinished crawl of this plugin (another one is resumed with --job DIR)",
+            folder.display()
+        )),
+        _ => error,
+    }
+}
+
+fn is_run(options: &RunOptions) -> bool {
+    options.job.is_none() && options.store.is_none()
 }
 
 fn look(folder: &Path) -> Option<JobStatus> {

@@ -79,7 +79,7 @@ impl SelectorCache {
             return Ok(compiled.clone());
         }
         let list = SelectorList::parse(&Syntax, &mut cssparser::Parser::new(selector), ParseRelative::No).map_err(|error| {
-            let (selector, cause) = (one_line(selector, 200), cause(&error.kind));
+            let (selector, cause) = (one_line(selector, 200), of_scrapy(selector).unwrap_or_else(|| cause(&error.kind)));
             let message = format!("`{selector}` is not a CSS selector that this host knows: {cause}");
             PageFault::new("bad-selector", message)
         })?;
@@ -123,6 +123,17 @@ fn combinators(selectors: &[Selector<Simple>]) -> usize {
         own + selector.iter_raw_match_order().map(nested).max().unwrap_or(0)
     };
     selectors.iter().map(of).max().unwrap_or(0)
+}
+
+/// Scrapy's way to say what is taken of an element, which no CSS has.
+fn of_scrapy(selector: &str) -> Option<&'static str> {
+    if selector.contains("::text") {
+        Some("`::text` is Scrapy's; a selector alone takes the text")
+    } else if selector.contains("::attr(") {
+        Some("`::attr(…)` is Scrapy's; for an attribute use a field of that kind, such as attr(selector, name)")
+    } else {
+        None
+    }
 }
 
 /// What is wrong with a selector, in words.
@@ -175,6 +186,11 @@ mod tests {
         }
         let Err(PageFault { message, .. }) = cache.get("!!") else { panic!("it compiled") };
         assert_eq!(message, "`!!` is not a CSS selector that this host knows: there is no selector where one must stand");
+        for (bad, words) in [("h1::text", "a selector alone takes the text"), ("a::attr(href)", "attr(selector, name)")] {
+            let Err(PageFault { message, .. }) = cache.get(bad) else { panic!("{bad} compiled") };
+            assert!(message.contains(bad) && message.contains(words), "{message}");
+        }
+        assert!(cache.get("[title='::text']").is_ok());
         for good in ["a", "div > p:nth-child(2n+1 of .x), [href^='/a' i]", "li:has(> a):not(.b)", ":is(h1, h2)", ":scope > a"] {
             assert!(cache.get(good).is_ok(), "{good}");
         }

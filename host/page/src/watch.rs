@@ -114,7 +114,7 @@ impl Watch {
             let millis = self.allowed.as_millis();
             return Err(PageFault::new(
                 code,
-                format!("{what} took longer than {millis} ms; ask for less, or write a simpler selector"),
+                format!("{what} took longer than {millis} ms; ask for less, write a simpler selector, or raise `query-timeout`"),
             ));
         }
         Ok(())

@@ -5,6 +5,7 @@
 //! call, handles) and a machine without memory are told by wording, which `tests/hostile_calls.rs` and `tests/loading.rs` pin.
 
 use crate::guest_stack;
+use crate::message::in_one_line;
 use wasmtime::{Trap, WasmBacktrace};
 
 /// What a handler says when it gives up on its request.
@@ -198,11 +199,16 @@ impl CallFailure {
             let mib = allowed >> 20;
             return limit(
                 LimitKind::Memory,
-                format!("the plugin needs more than its {mib} MiB of memory; raise the limit, or let it keep less"),
+                format!(
+                    "the plugin needs more than its {mib} MiB of memory; let it keep less, or raise the setting `plugin-memory`"
+                ),
             );
         }
         if let Some(allowed) = circumstances.table_refused {
-            return limit(LimitKind::Table, format!("the plugin needs more than its {allowed} table elements; raise the limit"));
+            let message = format!(
+                "the plugin needs more than its {allowed} table elements, which no setting raises; build it of less code"
+            );
+            return limit(LimitKind::Table, message);
         }
         let what = if let Some(exit) = error.downcast_ref::<wasmtime_wasi::I32Exit>() {
             format!("it called exit({}); return from the handler instead", exit.0)
@@ -217,7 +223,7 @@ impl CallFailure {
             Some(words) => format!("{words} ({what})"),
             None => what,
         };
-        Self::Trap { message: one_line(&message, 2_000), backtrace: frames(error) }
+        Self::Trap { message: in_one_line(&message, 2_000), backtrace: frames(error) }
     }
 }
 
@@ -305,7 +311,7 @@ mod tests {
         let error = wasmtime::Error::from(Trap::UnreachableCodeReached);
         let failure = CallFailure::of(&error, &Circumstances { last_words: Some("panicked\n at \u{1b}[31m here"), ..NOTHING });
         let text = failure.to_string();
-        assert!(text.contains("panicked  at  [31m here") && text.contains("unreachable"), "{text}");
+        assert!(text.contains("panicked | at  [31m here") && text.contains("unreachable"), "{text}");
         assert!(!text.chars().any(char::is_control));
     }
 

@@ -29,6 +29,7 @@ mod load;
 mod load_error;
 mod logs;
 mod manifest;
+mod message;
 mod meter;
 mod names;
 mod patterns;

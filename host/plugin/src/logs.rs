@@ -6,7 +6,8 @@
 //! stays here and ends with its call, so that no line is lost or told of another page. The last words of a call are its latest
 //! line that is an error or came on standard error and tells anything, kept whatever the budget: a crash is told with them.
 
-use crate::failure::{indented_line, one_line};
+use crate::failure::one_line;
+use crate::message::{in_one_line, log_line};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How urgent a line is.
@@ -80,7 +81,7 @@ impl Log {
     pub(crate) fn write(&self, level: Level, message: &str, fields: Option<&str>) {
         let mut book = self.book();
         if level == Level::Error {
-            book.last_words = Some(one_line(message, LINE));
+            book.last_words = Some(in_one_line(message, LINE));
         }
         book.write(level, message, fields);
     }
@@ -145,7 +146,7 @@ impl Book {
         self.lines_left -= 1;
         self.bytes_left -= bytes;
         self.written += 1;
-        self.emit(level, &indented_line(message, LINE), &one_line(fields.unwrap_or_default(), LINE));
+        self.emit(level, &log_line(message, LINE), &one_line(fields.unwrap_or_default(), LINE));
     }
 
     /// The page in hand; none while a plugin describes itself or finishes.

@@ -11,6 +11,7 @@ use crate::call::{Call, CallReport};
 use crate::failure::{one_line, word};
 use crate::fault::Fault;
 use crate::json;
+use crate::message::in_one_line;
 use crate::plugin::Plugin;
 use crate::run::{Answer, Entry, Ran};
 use crate::sandbox::{Inside, Occasion};
@@ -92,7 +93,7 @@ pub(crate) async fn process(pipeline: &Guest, store: &mut Store<Inside>, items: 
                 continue;
             }
             Verdict::Reject(reason) => {
-                let message = format!("item {place}: {}", one_line(&reason, 2_000));
+                let message = format!("item {place}: {}", in_one_line(&reason, 2_000));
                 let error = GuestError { code: REJECTED.to_owned(), message, ending: Some(Ending::Fatal) };
                 return Ok(Processed { dropped, ended: Err(error) });
             }

@@ -8,9 +8,10 @@ use crate::Limits;
 use crate::bindings::exports::nephila::crawler::{failure, listener, manifest, sessions};
 use crate::bindings::nephila::crawler::types::{Ending, Error as GuestError};
 use crate::call::{CallMetrics, CallReport};
-use crate::failure::{CallFailure, Circumstances, ErrorInfo, LimitKind, Stop, one_line, word};
+use crate::failure::{CallFailure, Circumstances, ErrorInfo, LimitKind, Stop, word};
 use crate::fuel;
 use crate::imports::CallHandle;
+use crate::message::in_one_line;
 use crate::pipeline::{Processed, process};
 use crate::plugin::{Parts, Plugin};
 use crate::pool::Sandbox;
@@ -229,7 +230,7 @@ async fn enter(parts: &Parts, sandbox: &mut Sandbox, entry: Entry) -> wasmtime::
 
 /// An error without an ending is most often one of the host's that the handler let through: it would come again.
 pub(crate) fn given_up(error: GuestError) -> CallFailure {
-    let info = ErrorInfo { code: word(&error.code), message: one_line(&error.message, 2_000) };
+    let info = ErrorInfo { code: word(&error.code), message: in_one_line(&error.message, 2_000) };
     match error.ending {
         Some(Ending::Retry) => CallFailure::Retry(info),
         Some(Ending::Skip) => CallFailure::Skip(info),

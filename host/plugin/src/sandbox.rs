@@ -175,7 +175,7 @@ fn cpu_spent(limits: Limits) -> Stop {
     let allowed = limits.cpu.as_millis();
     Stop::Limit(
         LimitKind::Cpu,
-        format!("the plugin used its {allowed} ms of processor time; let it do less per page, or raise the limit"),
+        format!("the plugin used its {allowed} ms of processor time; let it do less per page, or raise the setting `plugin-cpu`"),
     )
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn wall_spent(limits: Limits) -> Stop {
     let allowed = limits.wall.as_millis();
     Stop::Limit(
         LimitKind::Wall,
-        format!("the call took longer than its {allowed} ms; let it do less per page, or raise the limit"),
+        format!("the call took longer than its {allowed} ms; let it do less per page, or raise the setting `plugin-time`"),
     )
 }
 

@@ -44,7 +44,7 @@ async function buildIn({ source, wit, out, work, tools }) {
         entryPoints = told.entryPoints;
         continue;
       }
-      throw told ? loadError(told, made) : componentizeError(error, work);
+      throw told ? loadError(told, made, source) : componentizeError(error, work);
     }
     mkdirSync(dirname(out), { recursive: true });
     // Under its name at once or not at all.
@@ -81,11 +81,12 @@ function signal(text) {
   return undefined;
 }
 
-function loadError({ name, message, stack }, { positions, project }) {
+function loadError({ name, message, stack }, { positions, project }, source) {
   const places = [...stack.matchAll(/:(\d+):(\d+)\)?$/gm)].map(([, row, column]) => positions.find(Number(row), Number(column)));
   const place = places.find((one) => one !== undefined);
   const label = name && !['Error', 'NonRetryableError'].includes(name) ? `${name}: ` : '';
-  return new BuildError('load', `${label}${message}`, place && { ...place, file: resolve(project, place.file) });
+  // What is wrong with the module as a whole is at no line of it.
+  return new BuildError('load', `${label}${message}`, place ? { ...place, file: resolve(project, place.file) } : { file: source });
 }
 
 function componentizeError(error, work) {

@@ -1,6 +1,6 @@
 // One module of the author's sources, the packages that they import, and the SDK.
 //
-// esbuild strips types (it does not check them: `npx tsc --noEmit` does) and compiles `async` functions to ones that take
+// esbuild strips types (it does not check them: `tsc --noEmit` does) and compiles `async` functions to ones that take
 // `Promise` as they find it, because the runtime never runs the jobs of its own; src/promise.js is what they find.
 
 import { existsSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { BuildError, shortPath } from './failure.mjs';
+import { isNear } from './near.mjs';
 import { positionsOf } from './positions.mjs';
 
 export const SDK = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -158,6 +159,7 @@ function asBuildError(errors, base) {
 function inWords(text, notes = []) {
   if (/Top-level await/.test(text)) return 'a module cannot `await` outside of a function: it is loaded once, when the plugin is built, and there is nothing to wait for. Write it within a handler';
   const missing = /^Could not resolve "(.*)"$/.exec(text);
+  if (missing && isNear(missing[1], 'nephila')) return `there is no package \`${missing[1]}\`; did you mean \`nephila\`?`;
   if (missing && /^[^./]/.test(missing[1])) return `the package \`${missing[1]}\` is not installed; \`npm install ${missing[1]}\` installs it`;
   if (missing) return `there is no file \`${missing[1]}\` to import`;
   return [text, ...notes.map((note) => note.text).filter((note) => note && note.length < 200)].join('. ');

@@ -83,6 +83,26 @@ function asRow(fields, found) {
   return row;
 }
 
+const QUERY = 'ask it with `page.extract({ title: "h1" })`, `page.extractEach(item, fields)` or `page.text(selector)`';
+const NO_BROWSER = 'there is no browser; pages are what the server sends';
+
+/** What Playwright's, Cheerio's and the DOM's pages have, and what to take instead. */
+const elsewhere = {
+  $: QUERY,
+  $$: QUERY,
+  $eval: QUERY,
+  $$eval: QUERY,
+  locator: QUERY,
+  querySelector: QUERY,
+  querySelectorAll: QUERY,
+  find: QUERY,
+  click: NO_BROWSER,
+  evaluate: NO_BROWSER,
+  goto: NO_BROWSER,
+  waitForSelector: NO_BROWSER,
+  statusCode: 'it is called `status`',
+};
+
 /** A fetched page. */
 export class Page {
   #raw;
@@ -179,6 +199,14 @@ export class Page {
   body() {
     return ask('page.body', () => this.#raw.body());
   }
+}
+
+for (const [name, instead] of Object.entries(elsewhere)) {
+  Object.defineProperty(Page.prototype, name, {
+    get() {
+      throw new NonRetryableError(`the page has no \`${name}\`: ${instead}`, { code: 'not-there' });
+    },
+  });
 }
 
 export function headersByName(fields) {

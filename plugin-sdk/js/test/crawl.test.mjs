@@ -68,7 +68,7 @@ test('what an `async` handler throws fails the page with the position in the sou
   const { error, items } = one(made, url);
   assert.deepEqual(items, []);
   assert.equal(error.code, 'exception');
-  assert.match(JSON.stringify(error), /TypeError: cannot read property 'price' of undefined\s*(\\n)?\s*at price \(shop.ts:6:10\)\s*(\\n)?\s*at crawler.ts:10:\d+/);
+  assert.match(JSON.stringify(error), /TypeError: cannot read property 'price' of undefined \| at price \(shop.ts:6:10\) \| at crawler.ts:10:\d+/);
 });
 
 test('a call whose `await` is missing loses neither its effects nor its error', needsHost, async (context) => {

@@ -57,12 +57,13 @@ const WRONG = {
   }],
   'Crawlee itself is said to be replaced': [`import { CheerioCrawler } from 'crawlee';`, 'load', /import `createRouter`, `Dataset` and their like from 'nephila'/, [1, 32]],
   'a package that is not installed comes with the command': [`import x from 'left-pad';`, 'load', /the package `left-pad` is not installed; `npm install left-pad` installs it/, [1, 15]],
+  'a mistyped import of the SDK is told so': [`import x from 'nefila';`, 'load', /^there is no package `nefila`; did you mean `nephila`\?$/, [1, 15]],
   'a file that is not there is named': [`import x from './gone.js';`, 'load', /there is no file `\.\/gone\.js` to import/, [1, 15]],
   'a name that the SDK does not have': [`import { defineCrawlre } from 'nephila';\nexport default defineCrawlre({});`, 'syntax', /No matching export.*defineCrawlre/, [1, 10]],
   'an error while the module is loaded has its position': [`${CRAWLER}const options = undefined;\nconst { a } = read();\nfunction read() {\n  return options.a;\n}\nexport default defineCrawler({ name: 'a', handle() {} });`, 'load', /TypeError: cannot read property 'a' of undefined/, [5, 10]],
   'an error in TypeScript has the position of the TypeScript': [`${CRAWLER}interface Shop {\n  name: string;\n}\n\nconst shop: Shop | undefined = undefined;\nexport default defineCrawler({ name: shop!.name, handle() {} });`, 'load', /cannot read property 'name'/, [7, 38, 'crawler.ts'], {}, 'crawler.ts'],
-  'a module without a crawler is told what to write': [`${CRAWLER}defineCrawler({ name: 'a', handle() {} });`, 'load', /no default export: write `export default defineCrawler/, undefined],
-  'a default export that is something else': [`export default { name: 'a' };`, 'load', /must be what `defineCrawler` makes, not an object/, undefined],
+  'a module without a crawler is told what to write': [`${CRAWLER}defineCrawler({ name: 'a', handle() {} });`, 'load', /no default export: write `export default defineCrawler/, 'crawler.js'],
+  'a default export that is something else': [`export default { name: 'a' };`, 'load', /must be what `defineCrawler` makes, not an object/, 'crawler.js'],
   'a mistake in `defineCrawler`': [`${CRAWLER}export default defineCrawler({ name: 'a', requestHandler() {} });`, 'load', /no `requestHandler`: it is called `handle` or `router`/, [2, 16]],
   'the host is not there while the module is loaded': [`import { defineCrawler, getInput } from 'nephila';\nconst input = getInput();\nexport default defineCrawler({ name: 'a', handle() {} });`, 'load', /`getInput` was called where there is no crawl: while the module was being loaded/, [2, 15]],
   'await outside of a function': [`${CRAWLER}await null;\nexport default defineCrawler({ name: 'a', handle() {} });`, 'syntax', /cannot `await` outside of a function/, [2, 1]],
@@ -75,7 +76,10 @@ for (const [name, [text, stage, words, place, files, file = 'crawler.js']] of Ob
     const made = buildText(text, file, files);
     assert.deepEqual([made.ok, made.exitCode, made.stage, made.isThere], [false, 1, stage, false], JSON.stringify(made));
     assert.match(made.message, words);
-    if (!place) return;
+    if (typeof place === 'string') {
+      assert.deepEqual([made.file, made.line, made.column], [join(made.folder, place), undefined, undefined]);
+      return;
+    }
     const [line, column, where = 'crawler.js'] = place;
     assert.equal(made.file, join(made.folder, where));
     assert.equal(made.line, line);

@@ -133,6 +133,9 @@ test('a handler pays only for what it names', () => {
 test('what Crawlee has and a plugin does not is said with what to take instead', () => {
   assert.match(failure(({ $ }) => $('h1')).message, /there is no `\$` in the context: the host keeps and parses the page; ask it with `page.extract/);
   assert.match(failure(({ sendRequest }) => sendRequest()).message, /enqueue the request with `addRequests`/);
+  assert.match(failure(({ page }) => page.$('h1')).message, /^the page has no `\$`: ask it with `page.extract/);
+  assert.match(failure(({ page }) => page.goto('/')).message, /there is no browser/);
+  assert.equal(failure(({ page }) => page.statusCode).code, 'not-there');
 });
 
 test('`failed` gets the reason, and no page where none came', () => {

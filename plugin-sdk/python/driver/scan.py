@@ -7,6 +7,7 @@ missing is told now, with its line, and not by some page later. Only what is ins
 from __future__ import annotations
 
 import ast
+import difflib
 import importlib.machinery
 import os
 import re
@@ -295,6 +296,8 @@ def missing(source: Source, imported: Import, top: str, folder: Path, native: Op
         way_out = "a plugin's framework is the SDK: `from nephila import Context, Crawler`"
     elif top in NETWORK:
         way_out = "a plugin has no network: the host fetches what `context.add_requests` asks for"
+    elif difflib.get_close_matches(top, ["nephila"], cutoff=0.7):
+        way_out = "did you mean `nephila`?"
     else:
         way_out = f"it is not beside {source.path.name} and not installed; `pip install {top}` in the project's virtual environment ({folder / '.venv'})"
     message = f"no module named `{imported.name}`: {way_out}"

@@ -6,7 +6,7 @@ import logging
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, NoReturn, Optional
 
-from nephila import _check, _json, crawl as _crawl, links as _links
+from nephila import _check, _elsewhere, _json, crawl as _crawl, links as _links
 from nephila._log import log as _log
 from nephila._ready import Done, ReadyList, ReadyText
 from nephila._wit import call, config, context as wit, events, queue, session as wit_session
@@ -205,6 +205,11 @@ class Context(BaseContext):
     def flush_session(self) -> None:
         if self._session is not None:
             self._session.flush()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            _elsewhere.refuse_attribute(self, "the context", name, _elsewhere.OF_CONTEXT)
 
 
 class FailureContext(Context):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NoReturn, Optional, TypeVar, Union
 
-from nephila import _check, _json, crawl as _crawl
+from nephila import _check, _elsewhere, _json, crawl as _crawl
 from nephila._log import log
 from nephila._ready import Done
 from nephila.router import Router, checked, name_of, takes
@@ -13,6 +13,8 @@ from nephila.router import Router, checked, name_of, takes
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
+
+_ARGUMENTS = ("name", "version", "description", "start_urls", "settings", "request_handler")
 
 ENTRY_POINTS = ("handler", "manifest", "failure", "finish", "listener", "sessions", "pipeline")
 
@@ -40,6 +42,7 @@ class Crawler:
         start_urls: Iterable[str] = (),
         settings: Optional[Mapping[str, Any]] = None,
         request_handler: Optional[Callable[..., Any]] = None,
+        **others: NoReturn,
     ) -> None:
         """Says what the plugin is.
 
@@ -51,6 +54,7 @@ class Crawler:
             settings: Defaults for settings of docs/settings.md: `{"delay": 0.5, "max-depth": 3}`. The operator may override them.
             request_handler: The default handler, if it is not given with `@crawler.router.default_handler`.
         """
+        _elsewhere.refuse_arguments(others, _ARGUMENTS)
         self.name = _check.text("the crawler's name", name)
         if not _NAME.match(self.name):
             raise ValueError(f"the crawler's name is to be of lower-case letters, digits and inner hyphens, at most 64, not {name!r}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, NoReturn, Optional
 
-from nephila import _check, _json, fields as _fields, row as _row
+from nephila import _check, _elsewhere, _json, fields as _fields, row as _row
 from nephila._wit import call, page as wit, types
 from nephila.fields import Fields
 from nephila.row import Row
@@ -77,6 +77,11 @@ class Page:
     def json(self) -> Any:
         """The body as JSON."""
         return _json.read("the page", self.text())
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            _elsewhere.refuse_attribute(self, "the page", name, _elsewhere.OF_PAGE)
 
 
 def headers_by_name(headers: List[types.Header]) -> Dict[str, str]:

@@ -58,6 +58,9 @@ def test_a_missing_module_has_its_line_and_the_way_out(tmp_path: Path) -> None:
     told = build(tmp_path, HEAD + "import nothing_of_that_name\n")
     assert (told["stage"], told["line"], told["column"]) == ("load", 3, 1)
     assert "pip install nothing_of_that_name" in told["message"]
+    for near in ("nefila", "nephilla", "nehpila"):
+        told = build(tmp_path, HEAD + f"import {near}\n")
+        assert (told["stage"], told["message"]) == ("load", f"no module named `{near}`: did you mean `nephila`?")
 
 
 def test_a_missing_module_within_a_function_is_told_when_it_is_built(tmp_path: Path) -> None:

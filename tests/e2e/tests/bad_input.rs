@@ -103,8 +103,8 @@ fn inspect_shows_what_a_plugin_has_and_what_it_reaches_in_vain() -> Result<()> {
     for line in [
         "verdict   compatible with this host",
         "exports   handler\n",
-        "wasi:sockets/instance-network@0.2.3 (refused when it is used)",
-        "wasi:filesystem/preopens@0.2.3 (refused when it is used)",
+        "wasi:sockets@0.2.3: instance-network (refused when it is used)\n",
+        "wasi:filesystem@0.2.3: preopens (refused when it is used)\n",
     ] {
         anyhow::ensure!(shown.contains(line), "`{line}` is not in: {shown}");
     }
@@ -141,6 +141,9 @@ fn urls_and_options_that_say_nothing_useful() -> Result<()> {
         (vec!["run", &plugin, URL, "--set", "no-such=1"], &["no-such", "docs/settings.md"]),
         (vec!["run", &plugin, URL, "--set", "max_retries=1"], &["did you mean `max-retries`"]),
         (vec!["run", &plugin, URL, "--set", "concurrency"], &["KEY=VALUE"]),
+        (vec!["run", &plugin, URL, "--set", "JOBDIR=jobs"], &["Scrapy's JOBDIR is the option `--job DIR`; docs/settings.md"]),
+        (vec!["run", &plugin, URL, "-n", "0"], &["max-items", "leave it out for no limit"]),
+        (vec!["run", &plugin, URL, "--max-requests", "0"], &["max-requests", "leave it out for no limit"]),
         (vec!["run", &plugin, URL, "-c", "0"], &["concurrency", "from 1"]),
         (vec!["run", &plugin, URL, "--set", "min-concurrency=0"], &["min-concurrency", "from 1"]),
         (vec!["run", &plugin, URL, "--set", "min-concurrency=5", "-c", "4"], &["min-concurrency is 5", "(-c) only 4", "lower"]),

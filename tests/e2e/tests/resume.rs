@@ -94,6 +94,34 @@ async fn a_signal_finishes_the_pages_in_hand_and_says_how_to_go_on() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_without_a_job_says_how_its_outputs_are_completed_and_which_run_was_taken() -> Result<()> {
+    let (site, folder) = (shop().await?, tempfile::tempdir()?);
+    nix::unistd::mkfifo(&folder.path().join("items"), nix::sys::stat::Mode::S_IRWXU)?;
+    let run = books(folder.path(), &site, &["--set", "shutdown-grace=1"])?;
+    let child = run.clone().with(["-o", "items"]).spawn()?;
+    let path = folder.path().join("items");
+    // Opens the pipe, so that the crawl begins, and never reads.
+    let reader = tokio::task::spawn_blocking(move || std::fs::File::open(path)).await??;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while site.stats().requests < 800 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id().try_into()?), Signal::SIGTERM)?;
+    let ended = tokio::task::block_in_place(|| child.wait_with_output()).map(nephila_e2e::Ended::of)?.expect_code(3)?;
+    drop(reader);
+    let said = &ended.stderr;
+    assert!(said.contains("the outputs are behind the dataset") && said.contains("it has no --job, with --resume"), "{said}");
+
+    std::fs::write(folder.path().join("mine.jsonl"), "{}\n")?;
+    let refused = run.with(["--resume", "-o", "mine.jsonl"]);
+    let said = tokio::task::block_in_place(|| refused.run())?.expect_code(2)?.stderr;
+    let kept = std::fs::read_dir(folder.path().join("storage/runs"))?.next().context("a run")??.file_name();
+    let kept = kept.to_str().context("a name")?;
+    assert!(said.contains(&format!("--resume took storage/runs/{kept}")) && said.contains("mine.jsonl exists"), "{said}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_last_five_runs_are_kept() -> Result<()> {
     let (site, folder) = (shop().await?, tempfile::tempdir()?);
     for _ in 0..7 {

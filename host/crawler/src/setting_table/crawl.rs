@@ -1,6 +1,6 @@
 //! Settings of a crawl as a whole: what goes when, how often, for how long.
 
-use super::{COUNT, POSITIVE, Setting, TIME, number, optional, positive, shown, some_time, unless_none};
+use super::{COUNT, COUNT_FROM_ONE, POSITIVE, Setting, TIME, limit, number, optional, positive, shown, some_time, unless_none};
 use crate::settings::{ErrorSnapshots, PowerLoss, WhenFailed, WhenIdle};
 use crate::units::duration;
 use nephila_model::SiteBy;
@@ -27,7 +27,7 @@ pub(super) const TABLE: &[Setting] = &[
     ),
     setting!(
         "max-tasks-per-minute",
-        "a whole number from 1, or none",
+        COUNT_FROM_ONE,
         "Requests begun in a minute at most (Crawlee: maxTasksPerMinute).",
         |s, v| s.max_tasks_per_minute = unless_none(v, number)?,
         |s| optional(s.max_tasks_per_minute)
@@ -102,16 +102,16 @@ pub(super) const TABLE: &[Setting] = &[
     ),
     setting!(
         "max-items",
-        COUNT,
+        COUNT_FROM_ONE,
         "Items after which the crawl ends (`-n`); counted over all starts of the crawl.",
-        |s, v| s.max_items = unless_none(v, number)?,
+        |s, v| s.max_items = limit(v)?,
         |s| optional(s.max_items)
     ),
     setting!(
         "max-requests",
-        COUNT,
+        COUNT_FROM_ONE,
         "Requests finished or failed after which the crawl ends (`--max-requests`); counted over all starts.",
-        |s, v| s.max_requests = unless_none(v, number)?,
+        |s, v| s.max_requests = limit(v)?,
         |s| optional(s.max_requests)
     ),
     setting!(

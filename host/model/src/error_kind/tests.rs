@@ -46,6 +46,11 @@ fn what_varies_is_left_out_and_the_words_stay() {
 fn the_place_in_the_source_is_part_of_the_kind_and_the_stack_behind_it_is_not() {
     for (message, position, left) in [
         ("TypeError: not a function     at crawler.js:13:35", "crawler.js:13:35", "TypeError: not a function"),
+        (
+            "TypeError: not a function | at crawler.js:13:35 | at crawler.js:10:36",
+            "crawler.js:13:35",
+            "TypeError: not a function",
+        ),
         ("Error: no\n    at price (src/shop.ts:6:10)\n    at crawler.ts:10:5", "src/shop.ts:6:10", "Error: no at price"),
         (
             "ValueError: could not convert: '£1' (at crawler.py:41 in book: return float(x))",

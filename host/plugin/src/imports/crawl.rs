@@ -1,7 +1,7 @@
 //! `crawl`: the crawl as a whole.
 
 use crate::bindings::nephila::crawler::crawl;
-use crate::failure::one_line;
+use crate::message::in_one_line;
 use crate::sandbox::Inside;
 
 /// Bytes of a reason or a status message.
@@ -10,14 +10,14 @@ const LONGEST: usize = 1_024;
 impl crawl::Host for Inside {
     fn stop(&mut self, reason: String) -> wasmtime::Result<()> {
         if let Ok(present) = self.present() {
-            present.draft.stop(one_line(&reason, LONGEST));
+            present.draft.stop(in_one_line(&reason, LONGEST));
         }
         Ok(())
     }
 
     fn status_message(&mut self, message: String) -> wasmtime::Result<()> {
         if let Ok(present) = self.present() {
-            present.draft.status_message(one_line(&message, LONGEST));
+            present.draft.status_message(in_one_line(&message, LONGEST));
         }
         Ok(())
     }
