@@ -2,10 +2,10 @@
 
 use crate::cli::CheckOptions;
 use crate::exit::Exit;
-use crate::run::{apply_set, call_settings, input, settings_of};
+use crate::run::{apply_set, call_settings, settings_of};
 use crate::trial_text::spent;
 use crate::voice::{lines, put};
-use crate::{plugin_host, sources};
+use crate::{input, plugin_host, sources};
 use anyhow::{Context, Result, bail};
 use nephila_crawler::CrawlSettings;
 use nephila_plugin::{CallSettings, Plugin};
@@ -24,7 +24,7 @@ pub async fn check(options: &CheckOptions) -> Result<Exit> {
     if Path::new(&options.plugin).extension().is_some_and(|ending| ending == "json") {
         bail!("{0} is a fixture; the plugin comes first: nephila check PLUGIN {0}", options.plugin);
     }
-    let input = input(options.input.as_deref())?;
+    let input = input::of(options.input.as_deref())?;
     let mut settings = CrawlSettings::default();
     apply_set(&mut settings, &options.settings)?;
     let found = sources::component(&options.plugin).await?;

@@ -8,6 +8,7 @@ mod exit;
 mod export;
 mod fetch;
 mod happenings;
+mod input;
 mod inspect;
 mod job_list;
 mod list;

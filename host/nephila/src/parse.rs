@@ -3,10 +3,10 @@
 use crate::cli::ParseOptions;
 use crate::exit::{self, Exit};
 use crate::one_page::{self, Reach};
-use crate::run::{apply_set, call_settings, input, settings_of};
+use crate::run::{apply_set, call_settings, settings_of};
 use crate::trial_text::{cost, shown};
 use crate::voice::{lines, note, put};
-use crate::{plugin_host, sources};
+use crate::{input, plugin_host, sources};
 use anyhow::{Result, anyhow, bail};
 use nephila_crawler::{CrawlSettings, Sessions};
 use nephila_model::{RequestSpec, parse_target};
@@ -18,7 +18,7 @@ use nephila_trial::{Scene, Session, queued};
 /// Wrong usage, or a plugin that cannot be loaded.
 pub async fn parse(options: &ParseOptions) -> Result<Exit> {
     let url = parse_target(&options.url, None)?;
-    let input = input(options.input.as_deref())?;
+    let input = input::of(options.input.as_deref())?;
     let user_data = options.user_data.as_deref().map(json).transpose()?;
     let mut settings = CrawlSettings::default();
     apply_set(&mut settings, &options.settings)?;

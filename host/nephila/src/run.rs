@@ -8,7 +8,9 @@ use crate::outputs::{Outputs, Prepared};
 use crate::report::Shown;
 use crate::stores::Place;
 use crate::voice::{note, put};
-use crate::{happenings, outputs, plugin_host, progress_line, resources, runs, sessions, signals, sources, voice, watching};
+use crate::{
+    happenings, input, outputs, plugin_host, progress_line, resources, runs, sessions, signals, sources, voice, watching,
+};
 use anyhow::{Context, Result, anyhow, bail};
 use nephila_crawler::{
     CrawlReport, CrawlSettings, CrawlSetup, CrawlStatus, FinishReason, Load, StopOrder, Stopper, all_settings, note_late_steps,
@@ -33,7 +35,7 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     let (stopper, stop) = Stopper::new();
     signals::listen(stopper.clone()).context("signals cannot be listened to")?;
     let starts = options.urls.iter().map(|url| Ok(parse_target(url, None)?)).collect::<Result<Vec<Url>>>()?;
-    let input = input(options.input.as_deref())?;
+    let input = input::of(options.input.as_deref())?;
     let outputs = Outputs::parse(&options)?;
 
     // What the plugin is loaded with comes from the command line alone; what it is run with also from its manifest.
@@ -152,21 +154,6 @@ pub async fn run(options: RunOptions, load: Load) -> Result<Exit> {
     }
     show(&options, &report);
     Ok(conclude(&options, &report, settings.max_failed_ratio, exported, &place))
-}
-
-/// The plugin's input as JSON, from `--input`.
-///
-/// # Errors
-/// If it is none.
-pub fn input(given: Option<&str>) -> Result<String> {
-    let Some(given) = given else { return Ok("null".to_owned()) };
-    let text = match given.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("--input {given}: the file cannot be read"))?,
-        None => given.to_owned(),
-    };
-    let value: serde_json::Value = serde_json::from_str(&text)
-        .map_err(|error| anyhow!("--input is not JSON ({error}); write it like '{{\"key\": \"value\"}}', or @FILE"))?;
-    Ok(value.to_string())
 }
 
 /// The settings that a plugin's manifest gives, but for those that `--set` says.
