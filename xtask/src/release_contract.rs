@@ -35,6 +35,17 @@ pub(crate) fn write(folders: &Folders, existing: Existing) -> Result<()> {
     if existing == Existing::Keep && (wit.exists() || binaries.exists()) {
         bail!("{} is released: raise the version in wit/, or, if nobody has it yet, give --replace", version);
     }
+    // Everything is built before anything is replaced.
+    plugins::build_examples(folders)?;
+    let mut components = vec![folders.plugins().join("books.wasm")];
+    let builder =
+        Builder::new(nephila_build::Folders { cache: folders.author_tools(), tools: folders.author_tools() }, Missing::Say);
+    for name in SOURCES {
+        let source = Source::find(&folders.root.join("plugins").join(name))?;
+        let out = folders.target.join("released").join(format!("{name}.wasm"));
+        fs::create_dir_all(folders.target.join("released"))?;
+        components.push(builder.build(&source, &out)?.component);
+    }
     for folder in [&wit, &binaries] {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
@@ -47,17 +58,7 @@ pub(crate) fn write(folders: &Folders, existing: Existing) -> Result<()> {
             fs::copy(&path, wit.join(path.file_name().context("a name")?))?;
         }
     }
-    plugins::build_examples(folders)?;
-    keep(&folders.plugins().join("books.wasm"), &binaries)?;
-    let builder =
-        Builder::new(nephila_build::Folders { cache: folders.author_tools(), tools: folders.author_tools() }, Missing::Say);
-    for name in SOURCES {
-        let source = Source::find(&folders.root.join("plugins").join(name))?;
-        let out = folders.target.join("released").join(format!("{name}.wasm"));
-        fs::create_dir_all(folders.target.join("released"))?;
-        keep(&builder.build(&source, &out)?.component, &binaries)?;
-    }
-    Ok(())
+    components.iter().try_for_each(|component| keep(component, &binaries))
 }
 
 fn keep(component: &Path, folder: &Path) -> Result<()> {

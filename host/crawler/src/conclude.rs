@@ -8,7 +8,7 @@
 
 use crate::attempt::Attempt;
 use crate::call_cost::count_call;
-use crate::failure_log::GivenUp;
+use crate::decision::{Decision, is_too_much};
 use crate::handling::Handling;
 use crate::hardship::{Starved, postponed};
 use crate::landing::{CameTo, Landing};
@@ -22,7 +22,6 @@ use nephila_model::{
     SessionDelta, SkipReason, StatsDelta, Subject, Timestamp, Unusable, UseMark, Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallReport, ParsedPage, SessionView};
-use nephila_session::TOO_MANY_REQUESTS;
 use nephila_session::UseAsk;
 use nephila_store::StoreError;
 use std::borrow::Cow;
@@ -121,53 +120,6 @@ enum Overruled {
     Twice(FailureReason, UseAsk),
 }
 
-struct Decision {
-    verdict: Verdict,
-    effects: Effects,
-    stats: StatsDelta,
-    ask: UseAsk,
-    starved: Option<Starved>,
-}
-
-impl Decision {
-    fn of(verdict: Verdict, effects: Effects, stats: StatsDelta, ask: UseAsk) -> Self {
-        Self { verdict, effects, stats, ask, starved: None }
-    }
-
-    fn bare(verdict: Verdict) -> Self {
-        Self::of(verdict, Effects::default(), StatsDelta::default(), UseAsk::default())
-    }
-
-    // How the attempt's session did, unless the plugin says so.
-    fn mark(&self) -> UseMark {
-        match &self.verdict {
-            // It is the crawl that asks too much, and no session is the worse for it.
-            Verdict::Retry { reason, .. } | Verdict::Failed { reason, .. } if is_too_much(reason) => UseMark::Neither,
-            Verdict::Handled { .. } => UseMark::Good,
-            Verdict::Retry { .. } | Verdict::Failed { .. } => UseMark::Bad,
-            Verdict::Skipped { .. } | Verdict::Moved { .. } => UseMark::Neither,
-        }
-    }
-
-    fn comes_to(&self, visit: &Visit) -> CameTo {
-        let request = &visit.claim.request;
-        match &self.verdict {
-            Verdict::Moved { not_before: Some(at), .. } => match &self.starved {
-                Some(starved) => CameTo::Starved { not_before: *at, starved: starved.clone() },
-                None => CameTo::Retry(*at),
-            },
-            Verdict::Handled { .. } => CameTo::Handled,
-            Verdict::Failed { reason, .. } => {
-                let (url, reason, attempts) = (request.url.clone(), reason.clone(), request.retry_count + 1);
-                CameTo::Failed(Box::new(GivenUp { url, reason, attempts }))
-            }
-            Verdict::Skipped { .. } => CameTo::SetAside,
-            Verdict::Moved { .. } => CameTo::Moved,
-            Verdict::Retry { not_before, .. } => CameTo::Retry(*not_before),
-        }
-    }
-}
-
 // A page that is a block came to nothing for its session, which is not to be used again.
 fn look_for_block(line: &Line, visit: &mut Visit, attempt: Attempt) -> Attempt {
     let (Some(rules), Some(session), Attempt::Page(page)) = (&line.block_pages, &mut visit.session, &attempt) else {
@@ -216,10 +168,6 @@ async fn fail(line: &Line, visit: &Visit, reason: &FailureReason, chance: Chance
 fn preferred(visit: &Visit) -> Option<String> {
     let session = visit.session.as_ref().filter(|session| !session.is_retiring())?;
     Some(session.id().to_string())
-}
-
-fn is_too_much(reason: &FailureReason) -> bool {
-    reason.status == Some(TOO_MANY_REQUESTS)
 }
 
 // The request as another session is to ask for it, if one may.
@@ -285,10 +233,18 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
             line.hardship.is_over();
             return Decision::of(verdict, effects, stats, ask);
         }
-        Err(CallFailure::Machine { message }) => return wait_for_memory(line, visit, message, stats),
-        Err(failure) => failure,
+        Err(CallFailure::Machine { message }) => {
+            let starved = line.hardship.note(message.clone());
+            if !starved.is_its_own(&visit.claim.request) {
+                return wait_for_memory(line, visit, starved, stats);
+            }
+            CallFailure::Machine { message }
+        }
+        Err(failure) => {
+            line.hardship.is_over();
+            failure
+        }
     };
-    line.hardship.is_over();
     if let CallFailure::Skip(info) = &failure {
         let verdict =
             Verdict::Skipped { reason: SkipReason::Handler(info.code.clone()), final_url: Some(page.page().url.clone()) };
@@ -315,11 +271,10 @@ async fn handle(line: &Line, visit: &Visit, page: &Arc<ParsedPage>) -> Decision 
     }
 }
 
-fn wait_for_memory(line: &Line, visit: &Visit, cause: String, stats: StatsDelta) -> Decision {
+fn wait_for_memory(line: &Line, visit: &Visit, starved: Starved, stats: StatsDelta) -> Decision {
     let request = &visit.claim.request;
-    let starved = line.hardship.note(cause);
     tracing::warn!(url = %request.url, times = starved.times, cause = starved.cause, "a page waits for memory; that is none of its retries");
-    let not_before = next_room(request, starved.times, &line.settings, Timestamp::now());
+    let not_before = next_room(request, &line.settings, Timestamp::now());
     let verdict = postponed(request, &visit.site_key, not_before);
     Decision { starved: Some(starved), stats, ..Decision::bare(verdict) }
 }
@@ -344,6 +299,9 @@ async fn give_up(
     let mut stats = StatsDelta::default();
     count_call(line, &mut stats, &report);
     let report = pipelines::pass(line, &call, report, &mut stats).await;
+    if let Err(CallFailure::Machine { message }) = report.ended {
+        return wait_for_memory(line, visit, line.hardship.note(message), stats);
+    }
     if let Err(failure) = report.ended {
         tracing::warn!(url = %visit.url, code = failure.code(), error = %failure, "the failure entry point failed");
         stats.add(Counter::Error(format!("failure-entry-point:{}", failure.code())), 1);
@@ -384,6 +342,8 @@ fn outcome(line: &Line, visit: &Visit, decision: Decision, session: Option<Sessi
             let answered = visit.answered.as_ref().filter(|_| !line.failed_kinds.is_known(reason, url));
             effects.error_snapshot = answered.map(AnsweredPage::snapshot);
         }
+        // Which is no attempt.
+        Verdict::Moved { .. } if decision.starved.is_some() => {}
         Verdict::Retry { .. } | Verdict::Skipped { .. } | Verdict::Moved { .. } => {
             stats.add(Counter::OtherAttemptMillis, millis);
         }

@@ -22,6 +22,8 @@ pub enum Finish {
     Done(Box<Applied>),
     /// It did not succeed; nothing of it was kept.
     Failed(String),
+    /// The machine had no memory for it each time; nothing of it was kept.
+    Starved(String),
     /// It took longer than whoever waits; nothing of it was kept.
     GivenUp,
     /// Another process owns the crawl now.
@@ -55,6 +57,9 @@ pub async fn finish(line: &Line, lease: Lease, impatient: impl Future<Output = (
             Err(failure) => {
                 tracing::warn!(attempt, code = failure.code(), error = %failure, "the finish entry point failed");
                 last = failure.to_string();
+                if matches!(failure, CallFailure::Machine { .. }) && attempt == TRIES {
+                    return Finish::Starved(last);
+                }
                 if failure.may_be_retried() && !matches!(failure, CallFailure::Skip(_)) {
                     continue;
                 }

@@ -15,6 +15,7 @@ mod conclude;
 mod control;
 #[cfg(debug_assertions)]
 mod crash_hook;
+mod decision;
 mod failed_kinds;
 mod failure_log;
 mod finish;

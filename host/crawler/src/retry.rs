@@ -42,9 +42,9 @@ pub fn next_rotation(request: &QueuedRequest, settings: &CrawlSettings, now: Tim
     now.plus(back_off(request.id, request.spec.session_rotations, settings))
 }
 
-/// When a request that the machine had no memory for may start, after so many calls in a row that it had none for.
-pub fn next_room(request: &QueuedRequest, times: u32, settings: &CrawlSettings, now: Timestamp) -> Timestamp {
-    now.plus(back_off(request.id, times / 10, settings))
+/// When a request that the machine had no memory for may start.
+pub fn next_room(request: &QueuedRequest, settings: &CrawlSettings, now: Timestamp) -> Timestamp {
+    now.plus(back_off(request.id, request.spec.starvations / 4, settings))
 }
 
 // Between one and one and a half times the exponential delay, and never beyond the greatest one.

@@ -119,6 +119,9 @@ pub struct RequestSpec {
     /// few requests ever have one.
     #[serde(skip_serializing_if = "is_zero")]
     pub session_rotations: u32,
+    /// How often the machine had no memory for its handler. Kept here as the above.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub starvations: u32,
     /// What fetches it.
     #[serde(skip_serializing_if = "Renderer::is_http")]
     pub renderer: Renderer,

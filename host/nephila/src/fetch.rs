@@ -81,13 +81,16 @@ fn save(asked: &Url, page: &Page, file: &Path, overwrite: bool) -> Result<()> {
     refuse_existing(&beside, overwrite)?;
     files::write(&beside, &page.body)?;
     let kept = page.headers.iter().filter(|header| KEPT.contains(&header.name.as_str()));
+    // Of a fixture that is there only what the page says is new.
+    let before = if overwrite { Fixture::read(file).unwrap_or_default() } else { Fixture::default() };
+    let request = Request { url: (*asked != page.url).then(|| asked.to_string()), ..before.request };
     let fixture = Fixture {
         url: page.url.to_string(),
         page: beside.file_name().map(Into::into),
         status: (page.status != 200).then_some(page.status),
         headers: kept.map(|header| (header.name.clone(), header.value.clone())).collect(),
-        request: Request { url: (*asked != page.url).then(|| asked.to_string()), ..Request::default() },
-        ..Fixture::default()
+        request,
+        ..before
     };
     Ok(fixture.write(file)?)
 }

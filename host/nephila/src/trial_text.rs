@@ -22,6 +22,7 @@ pub fn shown(seen: &Seen) -> String {
     for (name, items) in &seen.datasets {
         block(&format!("items of dataset {name}"), items.iter().map(ToString::to_string).collect());
     }
+    block("items dropped by its pipeline", seen.dropped.iter().map(|(reason, count)| format!("{reason}: {count}")).collect());
     block("requests", seen.requests.iter().map(request).collect());
     block("refused requests", seen.refused.iter().map(|(reason, count)| format!("{reason}: {count}")).collect());
     block("state", pairs(&seen.state));

@@ -162,6 +162,13 @@ pub(crate) fn machine_has_no_memory(error: &wasmtime::Error) -> bool {
 }
 
 impl CallFailure {
+    /// The machine gave no memory.
+    pub(crate) fn starved() -> Self {
+        let message = "the machine gave a sandbox no memory; allow the process more memory and address space (`ulimit -v`), or handle \
+                       fewer pages at a time";
+        Self::Machine { message: message.to_owned() }
+    }
+
     /// From what wasmtime says.
     pub(crate) fn of(error: &wasmtime::Error, circumstances: &Circumstances<'_>) -> Self {
         if let Some(stop) = error.downcast_ref::<Stop>() {
@@ -189,11 +196,7 @@ impl CallFailure {
             );
         }
         if circumstances.machine_refused || machine_has_no_memory(error) {
-            return Self::Machine {
-                message: "the machine gave a sandbox no memory; allow the process more memory and address space (`ulimit -v`), \
-                          or handle fewer pages at a time"
-                    .to_owned(),
-            };
+            return Self::starved();
         }
         if let Some(allowed) = circumstances.memory_refused {
             let mib = allowed >> 20;

@@ -161,6 +161,11 @@ impl Plugin {
                 &circumstances,
             )),
         };
+        // What a script makes of it is an exception of its own.
+        let answer = match answer {
+            Ok(Answer::Ended(Err(_)) | Answer::Created(Err(_))) if circumstances.machine_refused => Err(CallFailure::starved()),
+            answer => answer,
+        };
         // One that was refused memory or table elements may have lost something by it, though its call ended by itself.
         let holdings = &sandbox.store.data().holdings;
         let whole = !(holdings.memory_refused || holdings.table_refused || holdings.machine_refused);

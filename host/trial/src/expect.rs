@@ -49,6 +49,9 @@ pub struct Expected {
     /// Why the crawl should stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
+    /// Whether what is not mentioned here must not be. Default no; `--update` says so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_else: bool,
     /// How it fails: its `code`, its `ending`, and a part of its `message`, as far as they are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ExpectedError>,
@@ -92,7 +95,26 @@ pub struct Bounds {
 }
 
 impl Expected {
-    /// All that a call came to: what `--update` writes.
+    /// All that a call came to, and what was expected of it in other words and holds: what `--update` writes.
+    #[must_use]
+    pub fn updated(before: Option<&Self>, seen: &Seen) -> Self {
+        let Some(before) = before else { return Self::of(seen) };
+        let holds = |part: Self| part.differences(seen).is_empty();
+        let error = before.error.clone();
+        let counts = |item_count, request_count| Self { item_count, request_count, error: error.clone(), ..Self::default() };
+        let mut now = Self::of(seen);
+        now.item_count = before.item_count.filter(|count| holds(counts(Some(*count), None)));
+        now.request_count = before.request_count.filter(|count| holds(counts(None, Some(*count))));
+        let scrapes = |names: &Vec<String>| Self { scrapes: Some(names.clone()), error: error.clone(), ..Self::default() };
+        now.scrapes = before.scrapes.clone().filter(|names| holds(scrapes(names)));
+        if let (Some(now), Some(before)) = (&mut now.error, before.error.as_ref().and_then(|error| error.message.as_ref())) {
+            let found = seen.error.as_ref().and_then(|error| error["message"].as_str()).unwrap_or_default();
+            now.message = found.contains(before.as_str()).then(|| before.clone());
+        }
+        now
+    }
+
+    /// All that a call came to.
     #[must_use]
     pub fn of(seen: &Seen) -> Self {
         let json = seen.json();
@@ -113,6 +135,7 @@ impl Expected {
             events: some(events),
             session: (!seen.session.is_empty()).then(|| seen.session.clone().into()),
             stop: seen.stop.clone(),
+            nothing_else: error.is_none(),
             error: error.map(|error| ExpectedError { code: word(&error["code"]), message: None, ending: word(&error["ending"]) }),
             ..Self::default()
         }
@@ -173,10 +196,31 @@ impl Expected {
         if let Some(expected) = &self.events {
             differences.lists("events", expected, &found("events"), Fields::All);
         }
+        if self.nothing_else {
+            self.nothing_else(&json, &mut differences);
+        }
         if let Some(expected) = &self.stop {
             differences.compare("stop", &Value::from(expected.as_str()), json.get("stop"), Fields::All);
         }
         differences.into_list()
+    }
+
+    fn nothing_else(&self, json: &Value, differences: &mut Differences) {
+        for (name, is_mentioned) in [
+            ("items", self.items.is_some()),
+            ("datasets", self.datasets.is_some()),
+            ("requests", self.requests.is_some()),
+            ("state", self.state.is_some()),
+            ("autoSaved", self.auto_saved.is_some()),
+            ("keyValues", self.key_values.is_some()),
+            ("events", self.events.is_some()),
+            ("session", self.session.is_some()),
+            ("stop", self.stop.is_some()),
+        ] {
+            if let Some(found) = json.get(name).filter(|_| !is_mentioned) {
+                differences.compare(name, &Value::Null, Some(found), Fields::All);
+            }
+        }
     }
 
     fn failure(&self, seen: &Seen, differences: &mut Differences) {

@@ -83,6 +83,9 @@ pub struct Request {
     pub depth: u32,
     /// Retries so far.
     pub retry_count: u32,
+    /// Statuses that it lets reach the handler: ranges, each with its first and its last. Default 200 to 299.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepted_statuses: Vec<[u16; 2]>,
 }
 
 impl Request {

@@ -5,12 +5,13 @@ use crate::{Entry, Fixture, FixtureError, KeptValue, Seen, Session, World, files
 use bytes::Bytes;
 use nephila_fetch::answered;
 use nephila_model::{
-    FailureCode, FailureReason, Header, Hop, HopKind, KvValue, Method, NewRequest, Page, Position, QueuedRequest, RequestId,
-    RequestSpec, SiteBy, SiteId, parse_target,
+    Effects, FailureCode, FailureReason, Header, Hop, HopKind, KvValue, Method, NewRequest, Page, Position, QueuedRequest,
+    RequestId, RequestSpec, SiteBy, SiteId, StatusRange, parse_target,
 };
-use nephila_plugin::{Call, CallSettings, ParsedPage, Plugin, SessionView};
+use nephila_plugin::{Call, CallReport, CallSettings, ParsedPage, PipelineReport, Plugin, SessionView};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use url::Url;
@@ -33,6 +34,7 @@ impl Scene {
     pub fn of_page(request: QueuedRequest, page: Page, session: Option<&Session>, settings: CallSettings) -> Self {
         let world = World { known: [*request.unique_key.as_bytes()].into(), ..World::default() };
         let session = session.map(|given| Arc::new(TrialSession::of(given, &page.url)));
+        let request = answered_by(request, Some(&page));
         let (request, page) = (Some(Arc::new(request)), Some(Arc::new(page)));
         Self { entry: Entry::Handle, request, page, failure: None, session, world, settings: Arc::new(settings) }
     }
@@ -58,17 +60,31 @@ impl Scene {
             depth: fixture.request.depth,
             retry_count: fixture.request.retry_count,
             spec: RequestSpec {
+                accepted_statuses: fixture
+                    .request
+                    .accepted_statuses
+                    .iter()
+                    .map(|[first, last]| StatusRange { first: *first, last: *last })
+                    .collect(),
                 user_data: (!fixture.request.user_data.is_null()).then(|| fixture.request.user_data.to_string()),
                 ..RequestSpec::default()
             },
             ..queued(asked, settings.site_by)
         };
+        let status = fixture.status.unwrap_or(200);
+        if entry == Entry::Handle && !request.spec.accepts(status) {
+            return Err(wrong(format!(
+                "a crawl fails an answer with status {status} and does not call the handler; if the plugin asks for it, say so: \
+                 \"request\": {{\"acceptedStatuses\": [[{status}, {status}]]}}"
+            )));
+        }
         let has_page = entry != Entry::Finish;
         let session = fixture.session.as_ref().filter(|_| has_page).map(|given| Arc::new(TrialSession::of(given, &url)));
         let page = match fixture.page_file(path)?.filter(|_| has_page) {
             Some(file) => Some(Arc::new(page(fixture, url, &request, &file)?)),
             None => None,
         };
+        let request = answered_by(request, page.as_deref());
         let failure = match (&fixture.failure, entry) {
             (None, Entry::Failure) => return Err(wrong("a call of `failure` needs a \"failure\" with a \"code\"".to_owned())),
             (Some(_), Entry::Handle | Entry::Finish) => {
@@ -109,11 +125,36 @@ impl Scene {
             settings: Arc::clone(&self.settings),
         };
         let report = match (self.entry, &self.failure) {
-            (Entry::Failure, Some((reason, attempts))) => plugin.failure(call, reason, *attempts).await,
-            (Entry::Finish, _) => plugin.finish(call).await,
-            (Entry::Handle | Entry::Failure, _) => plugin.handle(call).await,
+            (Entry::Failure, Some((reason, attempts))) => plugin.failure(call.clone(), reason, *attempts).await,
+            (Entry::Finish, _) => plugin.finish(call.clone()).await,
+            (Entry::Handle | Entry::Failure, _) => plugin.handle(call.clone()).await,
         };
-        Seen::of(&report, &self.world, self.settings.limits.state_value_bytes)
+        let (report, dropped) = passed(plugin, call, report).await;
+        Seen { dropped, ..Seen::of(&report, &self.world, self.settings.limits.state_value_bytes) }
+    }
+}
+
+// Items pass through the plugin's own pipeline, as in a crawl.
+async fn passed(plugin: &Plugin, call: Call, report: CallReport) -> (CallReport, BTreeMap<String, u32>) {
+    if report.ended.is_err() || report.effects.items.is_empty() || !plugin.entry_points().pipeline {
+        return (report, BTreeMap::new());
+    }
+    let CallReport { mut effects, session, metrics, .. } = report;
+    let items = std::mem::take(&mut effects.items);
+    let call = Call { earlier: effects.state_ops.clone(), ..call };
+    let PipelineReport { report, dropped } = plugin.process(call, items).await;
+    let effects = match &report.ended {
+        Ok(()) => effects.then(report.effects),
+        Err(_) => Effects::default(),
+    };
+    (CallReport { effects, session, ended: report.ended, metrics }, dropped)
+}
+
+// As the handler of a crawl sees it once redirects have led elsewhere.
+fn answered_by(request: QueuedRequest, page: Option<&Page>) -> QueuedRequest {
+    match page {
+        Some(page) => QueuedRequest { url: page.url.clone(), chain: page.chain.clone(), ..request },
+        None => request,
     }
 }
 

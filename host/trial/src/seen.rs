@@ -6,7 +6,7 @@
 use crate::{KeptValue, World};
 use nephila_model::{
     AutoSaved, DatasetName, Effects, KeyValueWrite, KvStoreName, KvValue, Method, NewRequest, Place, Renderer, StateOp,
-    StateValue,
+    StateValue, UniqueKey,
 };
 use nephila_plugin::{CallFailure, CallMetrics, CallReport, SessionAsk, SessionMark};
 use serde::Serialize;
@@ -55,6 +55,13 @@ pub struct Seen {
     /// How the call failed: `code`, `message`, and `ending` (`retry`, `skip` or `fatal`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Value>,
+    /// Everything that the call asked for and how it ended, in the host's own words: what two runs of a plugin that is deterministic
+    /// agree in to the byte. But for the ids of sessions that the host makes up.
+    #[serde(skip)]
+    pub exact: String,
+    /// Items that the plugin's own pipeline left out, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub dropped: BTreeMap<String, u32>,
     /// What the call cost. Not part of what is compared.
     #[serde(skip)]
     pub cost: CallMetrics,
@@ -77,6 +84,7 @@ impl Seen {
             stop: stop.clone(),
             status_message: status_message.clone(),
             cost: report.metrics,
+            exact: exact(report),
             ..Self::default()
         };
         for item in items {
@@ -108,7 +116,7 @@ impl Seen {
             // As the commit would: nothing of the call is kept.
             Err(message) => {
                 let error = json!({ "code": "state", "message": message, "ending": "fatal" });
-                seen = Self { error: Some(error), cost: seen.cost, ..Self::default() };
+                seen = Self { error: Some(error), cost: seen.cost, exact: seen.exact, ..Self::default() };
             }
         }
         seen
@@ -120,11 +128,18 @@ impl Seen {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// As text to the byte: what two runs of a plugin that is deterministic agree in.
+    /// As text.
     #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+fn exact(report: &CallReport) -> String {
+    let sessions: Vec<_> = report.effects.sessions.iter().map(|added| &added.record.user_data.value).collect();
+    let effects = Effects { sessions: Vec::new(), state_reads: Vec::new(), ..report.effects.clone() };
+    let SessionAsk { mark, user_data, set_cookies } = &report.session;
+    format!("{effects:?} {sessions:?} {mark:?} {user_data:?} {set_cookies:?} {:?}", report.ended)
 }
 
 fn state(ops: &[StateOp], world: &World, most: usize) -> Result<BTreeMap<String, Value>, String> {
@@ -169,6 +184,13 @@ fn request(request: &NewRequest) -> Value {
     }
     put("maxRetries", spec.max_retries.into());
     put("timeoutMillis", spec.timeout_millis.into());
+    let usual = UniqueKey::of(&request.url, spec.method, spec.payload.as_deref());
+    match &spec.salt {
+        Some(_) => put("alwaysEnqueue", true.into()),
+        None if request.unique_key != usual => put("uniqueKey", request.unique_key.to_string().into()),
+        None => {}
+    }
+    put("extraJson", spec.extra_json.as_deref().map_or(Value::Null, parsed));
     if !spec.accepted_statuses.is_empty() {
         put("acceptedStatuses", spec.accepted_statuses.iter().map(|range| json!([range.first, range.last])).collect());
     }

@@ -55,10 +55,39 @@ pub(crate) struct Chapter {
     pub(crate) items: Vec<Item>,
 }
 
-/// All of a contract, in its own order.
+/// All of a contract, in its own order; each interface comes before what is in it, as an item that says how the world has it.
 #[must_use]
 pub fn items(contract: &Contract) -> Vec<Item> {
-    chapters(contract).into_iter().flat_map(|chapter| chapter.items).collect()
+    let with_itself = |chapter: Chapter| {
+        let itself = Item {
+            place: chapter.place,
+            interface: chapter.name.clone(),
+            name: "interface".to_owned(),
+            wit: in_world(contract, &chapter.name),
+            docs: chapter.docs,
+            members: Vec::new(),
+        };
+        std::iter::once(itself).chain(chapter.items)
+    };
+    chapters(contract).into_iter().flat_map(with_itself).collect()
+}
+
+/// Whether the world imports an interface, and whether it exports it.
+fn in_world(contract: &Contract, interface: &str) -> String {
+    let Contract { resolve, package } = contract;
+    let package = &resolve.packages[*package];
+    let (Some(world), Some(interface)) = (package.worlds.get(EVERY), package.interfaces.get(interface)) else {
+        return "in no world".to_owned();
+    };
+    let key = WorldKey::Interface(*interface);
+    let world = &resolve.worlds[*world];
+    match (world.imports.contains_key(&key), world.exports.contains_key(&key)) {
+        (true, true) => "imported, exported",
+        (true, false) => "imported",
+        (false, true) => "exported",
+        (false, false) => "in no world",
+    }
+    .to_owned()
 }
 
 /// The interfaces: entry points first, then what plugins call, then the types.
@@ -129,8 +158,14 @@ fn signature(resolve: &Resolve, function: &Function) -> String {
     let skipped = usize::from(matches!(function.kind, wit_parser::FunctionKind::Method(_)));
     let parameters: Vec<String> =
         function.params.iter().skip(skipped).map(|param| format!("{}: {}", param.name, shown(resolve, &param.ty))).collect();
+    let kind = match function.kind {
+        wit_parser::FunctionKind::Freestanding | wit_parser::FunctionKind::Method(_) => "",
+        wit_parser::FunctionKind::Static(_) => "static ",
+        wit_parser::FunctionKind::Constructor(_) => "constructor ",
+        _ => "async ",
+    };
     let result = function.result.as_ref().map(|result| format!(" -> {}", shown(resolve, result))).unwrap_or_default();
-    format!("{}: func({}){result}", function.item_name(), parameters.join(", "))
+    format!("{}: {kind}func({}){result}", function.item_name(), parameters.join(", "))
 }
 
 fn definition(resolve: &Resolve, name: &str, def: &TypeDef) -> String {

@@ -108,6 +108,8 @@ fn what_breaks_is_named() {
             "handle: func(row: row) -> result<_, string>; more: func();",
             "Demanded { what: \"handler.more\"",
         ),
+        ("export handler;", "", "Changed { what: \"handler.interface\""),
+        ("import store;", "", "Changed { what: \"store.interface\""),
         ("result<_, string>", "result<u32, string>", "Changed { what: \"handler.handle\""),
     ] {
         let told = told(from, to);

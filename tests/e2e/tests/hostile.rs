@@ -176,6 +176,7 @@ async fn what_two_handlers_see_of_each_other_is_what_some_order_of_them_gives() 
 async fn no_page_is_lost_for_want_of_memory() -> Result<()> {
     let site = Site::start(SiteConfig::mesh(20, 3, 500)).await?;
     let folder = tempfile::tempdir()?;
+    let mut waited = false;
     // How much a sandbox needs is the machine's business: somewhere here there is room for none, for one and for some.
     for gib in 4..=9 {
         let job = format!("job-{gib}");
@@ -184,6 +185,7 @@ async fn no_page_is_lost_for_want_of_memory() -> Result<()> {
             .with([test_plugin("bench")?.as_os_str(), site.url().as_ref()])
             .with(without_retries);
         let poor = tokio::task::block_in_place(|| crawl.clone().within_address_space(gib << 30).run())?;
+        waited |= poor.stderr.contains("a page waits for memory");
         match poor.code {
             // Not even the plugin could be started, so that nothing has begun.
             Some(2) => {}
@@ -193,5 +195,6 @@ async fn no_page_is_lost_for_want_of_memory() -> Result<()> {
         let rich = tokio::task::block_in_place(|| crawl.run())?.expect_code(0)?.json()?;
         assert_eq!((&rich["requestsFinished"], &rich["requestsFailed"]), (&20.into(), &0.into()), "{gib} GiB: {rich}");
     }
+    assert!(waited, "no size was short of memory");
     Ok(())
 }

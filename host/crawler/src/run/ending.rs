@@ -176,6 +176,7 @@ impl Run {
             }
             Finish::GivenUp => Some(FinishReason::Signal),
             Finish::Failed(cause) => Some(FinishReason::FinishFailed(cause)),
+            Finish::Starved(cause) => Some(FinishReason::NoMemory(cause)),
             Finish::Stale => Some(FinishReason::TakenOver),
             Finish::Lost(error) => Some(FinishReason::StoreFailed(error.to_string())),
         }

@@ -1,7 +1,6 @@
 //! What the run loop takes in: where visits have landed, and what the listener brings.
 
 use super::{Flight, Run};
-use crate::hardship;
 use crate::landing::{CameTo, Landing};
 use crate::listening::News;
 use crate::report::FinishReason;
@@ -22,7 +21,7 @@ impl Run {
                     CameTo::Retry(not_before) => self.frontier.note_retry(flight.site, not_before),
                     CameTo::Starved { not_before, starved } => {
                         self.frontier.note_retry(flight.site, not_before);
-                        if starved.times >= hardship::MOST {
+                        if starved.is_the_end(self.flights.len()) {
                             self.end(FinishReason::NoMemory(starved.cause));
                         }
                     }
