@@ -18,8 +18,8 @@ use crate::retry::{Chance, next_attempt, next_room, next_rotation};
 use crate::session_desk::{Seen, asked};
 use crate::visit::{Suspicion, Visit};
 use nephila_model::{
-    AnsweredPage, AppliedVerdict, Counter, Effects, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec,
-    SessionDelta, SkipReason, StatsDelta, Subject, Timestamp, Unusable, UseMark, Verdict,
+    AnsweredPage, AppliedVerdict, Counter, FailureCode, FailureReason, Outcome, QueuedRequest, Rejection, RequestSpec,
+    SessionDelta, SkipReason, StatsDelta, Subject, Timestamp, Unusable, Verdict,
 };
 use nephila_plugin::{Call, CallFailure, CallReport, ParsedPage, SessionView};
 use nephila_session::UseAsk;

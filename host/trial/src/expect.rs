@@ -268,3 +268,38 @@ fn list(value: Value) -> Vec<Value> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn expected(json: Value) -> Expected {
+        serde_json::from_value(json).expect("well-formed")
+    }
+
+    fn told(expected: &Expected, seen: &Seen) -> Vec<String> {
+        expected.differences(seen).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_not_mentioned_may_be_unless_nothing_else_is_to_be() {
+        let seen = Seen { state: BTreeMap::from([("pages".to_owned(), json!(1))]), ..Seen::default() };
+        assert_eq!(told(&expected(json!({ "items": [] })), &seen), [""; 0]);
+        assert_eq!(
+            told(&expected(json!({ "items": [], "nothingElse": true })), &seen),
+            ["state: expected null, found {\"pages\":1}"]
+        );
+        assert_eq!(told(&Expected::of(&seen), &seen), [""; 0]);
+        assert_eq!(told(&Expected::of(&seen), &Seen { stop: Some("enough".to_owned()), ..seen.clone() }).len(), 1);
+        assert_eq!(told(&Expected::of(&seen), &Seen::default()), ["state.pages: expected 1, found nothing"]);
+    }
+
+    #[test]
+    fn an_update_keeps_what_was_said_in_other_words_and_holds() {
+        let before = expected(json!({ "itemCount": { "max": 3 }, "requestCount": 9, "scrapes": ["a"] }));
+        let now = Expected::updated(Some(&before), &Seen::default());
+        assert_eq!((now.item_count, now.request_count), (before.item_count, None));
+        assert_eq!((now.scrapes, now.items, now.nothing_else), (before.scrapes, Some(Vec::new()), true));
+    }
+}

@@ -71,7 +71,8 @@ fn tempfile(text: &str) -> PathBuf {
 const OLD: &str = "package a:b@0.1.0;
 interface store { record row { a: u32 } variant kind { x, y(string) } get: func(key: string) -> option<row>; of: func(kind: kind); }
 interface handler { use store.{row}; handle: func(row: row) -> result<_, string>; }
-world every-entry-point { import store; export handler; }";
+interface extra { go: func(); }
+world every-entry-point { import store; import extra; export handler; }";
 
 #[test]
 fn what_may_be_added_is_told_from_what_breaks_plugins() {
@@ -109,7 +110,7 @@ fn what_breaks_is_named() {
             "Demanded { what: \"handler.more\"",
         ),
         ("export handler;", "", "Changed { what: \"handler.interface\""),
-        ("import store;", "", "Changed { what: \"store.interface\""),
+        ("import extra;", "", "Changed { what: \"extra.interface\""),
         ("result<_, string>", "result<u32, string>", "Changed { what: \"handler.handle\""),
     ] {
         let told = told(from, to);

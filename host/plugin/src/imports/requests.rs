@@ -151,6 +151,7 @@ impl<'a> Origin<'a> {
             session_id: asked.session_id.clone(),
             session_preferred: None,
             session_rotations: 0,
+            starvations: 0,
             renderer: match asked.renderer {
                 types::Renderer::Http => Renderer::Http,
                 types::Renderer::Browser => Renderer::Browser,
