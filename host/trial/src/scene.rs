@@ -1,6 +1,6 @@
 //! A call as a trial sets it up: a request, a page, what may be read; run as often as wanted, each time in a sandbox of its own.
 
-use crate::session::TrialSession;
+use crate::session::{TrialPool, TrialSession};
 use crate::{Entry, Fixture, FixtureError, KeptValue, Seen, Session, World, files};
 use bytes::Bytes;
 use nephila_fetch::answered;
@@ -8,7 +8,7 @@ use nephila_model::{
     Effects, FailureCode, FailureReason, Header, Hop, HopKind, KvValue, Method, NewRequest, Page, Position, QueuedRequest,
     RequestId, RequestSpec, SiteBy, SiteId, StatusRange, parse_target,
 };
-use nephila_plugin::{Call, CallReport, CallSettings, ParsedPage, PipelineReport, Plugin, SessionView};
+use nephila_plugin::{Call, CallReport, CallSettings, ParsedPage, PipelineReport, Plugin, SessionPoolView, SessionView};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -119,7 +119,8 @@ impl Scene {
             request: self.request.clone(),
             page: self.page.as_ref().map(|page| Arc::new(ParsedPage::new(Arc::clone(page)))),
             session: self.session.clone().map(|session| session as Arc<dyn SessionView>),
-            pool: None,
+            // Fresh for each trial: a session that was added to one is not there in the next.
+            pool: self.session.as_ref().and_then(|_| TrialPool::new()).map(|pool| Arc::new(pool) as Arc<dyn SessionPoolView>),
             reads: Arc::new(self.world.clone()),
             earlier: Vec::new(),
             settings: Arc::clone(&self.settings),

@@ -1,9 +1,10 @@
 //! The session of a trial: one that nobody else has.
 
 use crate::Session;
-use nephila_model::{Timestamp, UseNumber};
-use nephila_plugin::{SessionCookie, SessionView};
-use nephila_session::CookieJar;
+use async_trait::async_trait;
+use nephila_model::{AddedSession, PoolId, SessionId, Timestamp, UseNumber};
+use nephila_plugin::{AdditionRefused, ReadError, SessionAddition, SessionCookie, SessionPoolView, SessionView};
+use nephila_session::{AddError, Addition, CookieJar, PoolSettings, SessionPool};
 use serde_json::Value;
 use url::Url;
 
@@ -45,6 +46,34 @@ impl SessionView for TrialSession {
 fn receive<'f>(jar: &mut CookieJar, url: &Url, lines: impl IntoIterator<Item = &'f str>) {
     // What changes is of interest to a store alone.
     let _ = jar.receive(url, lines, Timestamp::now(), UseNumber(1));
+}
+
+/// A pool that has no session, and takes what is added. The names that it makes up are the same in each trial.
+pub(crate) struct TrialPool(SessionPool);
+
+impl TrialPool {
+    /// `None` if the pool's usual settings contradict each other, which they do not.
+    pub(crate) fn new() -> Option<Self> {
+        let dice = fastrand::Rng::with_seed(0);
+        SessionPool::new(PoolId(1), PoolSettings::default(), [], dice, Timestamp::now()).ok().map(Self)
+    }
+}
+
+#[async_trait]
+impl SessionPoolView for TrialPool {
+    async fn prepare(&self, addition: SessionAddition) -> Result<Result<AddedSession, AdditionRefused>, ReadError> {
+        let id = match addition.id.as_deref().map(SessionId::new) {
+            Some(None) => return Ok(Err(AdditionRefused::BadId)),
+            id => id.flatten(),
+        };
+        let SessionAddition { user_data, set_cookies, .. } = addition;
+        let prepared = self.0.prepare(Addition { id, user_data, set_cookies }, Timestamp::now());
+        Ok(prepared.map_err(|error| match error {
+            AddError::Duplicate { .. } => AdditionRefused::Taken,
+            AddError::Full { .. } => AdditionRefused::Full(error.to_string()),
+            AddError::NoName | AddError::Invalid { .. } => AdditionRefused::Unusable(error.to_string()),
+        }))
+    }
 }
 
 #[cfg(test)]
